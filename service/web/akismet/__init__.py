@@ -1,1 +1,1 @@
-"""Serves the Akismet protocol, so that programs that speak it need another host name, no more."""
+"""The Akismet protocol: clients only need another host name."""

@@ -1,4 +1,4 @@
-"""Builds the answers that Akismet clients compare byte by byte."""
+"""Responses of the Akismet protocol, which clients compare byte by byte."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ BAD_BLOG = "blog must be the address of the front page, such as https://blog.exa
 
 TEXT = "text/plain; charset=utf-8"
 MEDIA = frozenset({"text/plain", "application/json"})
-"""The media types of the protocol's own answers; errors come as others."""
+"""The media types of the protocol's own responses; errors have other types."""
 
 
 def new_guid() -> str:
-    """Return a fresh id of one check. WordPress drops a verdict that comes without."""
+    """Return a new id of a check. WordPress ignores a verdict without one."""
     return uuid.uuid4().hex
 
 
 def text(body: str, headers: Mapping[str, str] | None = None) -> Response:
-    """Return a bare token: no newline, no mark, as clients compare for equality."""
+    """Return a plain text response. Clients compare for equality, so no newline is added."""
     return Response(body, content_type=TEXT, headers=dict(headers or {}))
 
 
 def refused(help_text: str) -> Response:
-    """Return the answer to a call whose key or blog is not accepted."""
+    """Return the response to a call whose key or blog is not accepted."""
     return text("invalid", {DEBUG_HELP: header_text(help_text)})
 
 
 def as_json(value: object) -> Response:
-    """Return a JSON answer, members in their order and spaced as the protocol's page shows them."""
+    """Return a JSON response with the order and the spaces of the protocol's documentation."""
     return Response(json.dumps(value), content_type="application/json")
 
 
 def header_text(given: str) -> str:
-    """Return a sentence of ours as a header can carry it."""
+    """Return at most 300 characters of text for a header, with spaces for all but ASCII."""
     return "".join(c if " " <= c <= "~" else " " for c in given)[:300]

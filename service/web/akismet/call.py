@@ -1,4 +1,4 @@
-"""A call by an Akismet client: its fields, its key, the comment that it is about."""
+"""A call of an Akismet client: its fields, its key and its comment."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from service.web.edge.operation import read_bounded
 
 _KEY_LABEL = re.compile(r"[0-9a-f]{12}")
 CLIENT = "Akismet client"
-"""Who acts, as the audit log calls it."""
+"""The actor's name in the audit log."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AkismetCall:
-    """What came in with a valid key."""
+    """A call with a valid key."""
 
     name: str
     fields: Mapping[str, str] = field(repr=False)
@@ -48,36 +48,35 @@ class AkismetCall:
 
     @property
     def is_test(self) -> bool:
-        """Return True if the call is a test; by value, as clients send `is_test=false` too."""
+        """Return True if the call is a test. Clients also send `is_test=false`."""
         return self.fields.get("is_test", "").strip().lower() in ("1", "true")
 
     @property
     def recheck(self) -> bool:
-        """Return True if the client has asked about this comment before."""
+        """Return True if the client has checked this comment before."""
         return bool(self.fields.get("recheck_reason", "").strip())
 
     @property
     def is_wordpress(self) -> bool:
-        """Return True if the caller is Akismet's plugin for WordPress."""
+        """Return True if the client is Akismet's plugin for WordPress."""
         return self.user_agent.startswith("WordPress/") and "Akismet/" in self.user_agent
 
     @property
     def slashed(self) -> bool:
-        """Return True if the texts carry WordPress's backslashes.
+        """Return True if the texts have WordPress's backslashes.
 
-        It adds them to what a visitor posts, so they are in first checks alone: rechecks and
-        reports are read back from its database.
+        WordPress adds them to posted fields, so only a first check has them. It reads rechecks and
+        reports from its database.
         """
         return self.is_wordpress and self.name == "comment-check" and not self.recheck
 
 
 def read_fields(request: Request) -> dict[str, str]:
-    """Return the fields of body and query; the body's go first.
+    """Return the fields of body and query; the body takes precedence.
 
-    Raises `TooLargeError`, `UnreadableRequestError` or `InvalidInputError` for a body that cannot
-    be read.
+    Raises `TooLargeError`, `UnreadableRequestError` or `InvalidInputError` for an invalid body.
     """
-    # 64 KiB in which every byte is escaped take 192 KiB, and WordPress sends a comment twice.
+    # 64 KiB of text take 192 KiB if every byte is escaped, and WordPress sends a comment twice.
     raw = read_bounded(1024 * 1024)
     fields = read_form(request.query_string, charset=None)
     if request.mimetype == "application/json":
@@ -86,8 +85,8 @@ def read_fields(request: Request) -> dict[str, str]:
 
 
 def presented_key(name: str, fields: Mapping[str, str], host: str) -> str | None:
-    """Return the key that a call came with, by the client's order of places; None if none did."""
-    # While an administrator enters a new key, WordPress still sends the stored one as `api_key`.
+    """Return the call's key, or None. It is a field, or the first label of the host name."""
+    # When an administrator enters a new key, WordPress still sends the stored one as `api_key`.
     key_first = name in ("verify-key", "get-subscription", "get-stats", "deactivate")
     for place in ("key", "api_key") if key_first else ("api_key", "key"):
         given = fields.get(place, "").strip()
@@ -98,20 +97,20 @@ def presented_key(name: str, fields: Mapping[str, str], host: str) -> str | None
 
 
 def shown(fields: Mapping[str, str], name: str) -> str | None:
-    """Return a field's value without outer white space, None for an empty or absent one."""
+    """Return a field's stripped value, or None if it is empty or missing."""
     return fields.get(name, "").strip() or None
 
 
-# As the protocol calls messages of contact forms, mails between users, and registrations.
+# The protocol's types for contact forms, messages between users and registrations.
 _TO_SOMEBODY = frozenset({"contact-form", "message", "signup"})
 
 
 def new_comment(call: AkismetCall, site: Site) -> NewComment:
-    """Return the comment as it is to be kept; address and e-mail end here.
+    """Return the comment to store, with address and e-mail replaced by keyed hashes.
 
-    Where the client tells when the comment was written, the same check again is a repeat: a
-    client that lost the answer asks again. Raises `TooLargeError` for a text over the limit,
-    because what is judged must be all that would be published.
+    If the client sends the time of writing, the same check again is a repeat: a client retries
+    when it lost the response. Raises `TooLargeError` for a text over the limit, because the full
+    published text must be judged.
     """
     fields = call.fields
     parent, filled = shown(fields, "comment_parent"), fields.get(FILLED)
@@ -120,8 +119,8 @@ def new_comment(call: AkismetCall, site: Site) -> NewComment:
         site_id=site.id,
         text=read_text(call),
         received_at=services.clock(),
-        # What was sent through a form to somebody stands under no post, so no page shows it. Tags
-        # stand in for an excerpt, which this protocol does not have.
+        # A message or a registration belongs to no post. The protocol has no excerpt, so the
+        # post's tags are used.
         post=Post()
         if fields.get("comment_type") in _TO_SOMEBODY
         else Post(
@@ -155,7 +154,7 @@ def new_comment(call: AkismetCall, site: Site) -> NewComment:
 
 
 def read_text(call: AkismetCall) -> str:
-    """Return the comment's text as its author wrote it. Raises `TooLargeError`."""
+    """Return the comment's text without WordPress's backslashes. Raises `TooLargeError`."""
     text = call.fields.get("comment_content", "")
     text = unslash(text) if call.slashed else text
     if len(text.encode("utf-8", "replace")) > MAX_TEXT_BYTES:

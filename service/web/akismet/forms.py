@@ -1,4 +1,4 @@
-"""Reads the bodies that Akismet clients send: forms in any charset, or JSON."""
+"""Parses the request bodies of Akismet clients: forms in any charset, or JSON."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from service.domain.errors import InvalidInputError, Problem
 from service.domain.form import FormBehaviour, read_behaviour
 from service.web.edge import strict_json
 
-# `ak_bib` and `ak_bfs` are milliseconds by the visitor's clock: only their difference is used.
+# Milliseconds of the visitor's clock: only their difference is used.
 _BEGUN, _SENT = "POST_ak_bib", "POST_ak_bfs"
 _COUNTS: Mapping[str, tuple[str, ...]] = {
     "keys": ("POST_ak_bkpc",),
-    # Clicks and moves of a mouse; fingers that tap and that draw.
+    # Clicks and moves of a mouse, then taps and swipes.
     "pointer": ("POST_ak_bmcc", "POST_ak_bmmc"),
     "touch": ("POST_ak_btec", "POST_ak_btmc"),
     "scroll": ("POST_ak_bsc",),
 }
 FIELD = "POST_slopsieve_form"
-"""The hidden field of our own script, for a site that has it beside the plugin."""
+"""The hidden field of Slopsieve's own script, for a site that has both plugin and script."""
 COUNTED = frozenset({FIELD, _BEGUN, _SENT, *(name for names in _COUNTS.values() for name in names)})
-"""The fields that are read. The plugin's others tell when each key went down: they are not."""
+"""The behaviour fields that are read. The plugin's others have the time of each key press."""
 FILLED = "honeypot_filled"
-"""The field that says so: "true", "false", or absent where the form has no hidden field."""
+"""The honeypot's result: "true", "false", or absent if the form has no hidden field."""
 # Milliseconds since 1970 have 13 digits.
 _NUMBER = re.compile(r"[0-9]{1,16}")
 
 
 def behaviour_of(fields: Mapping[str, str]) -> FormBehaviour | None:
-    """Return the counts of a call, None where the form's script did not run.
+    """Return the counts of a call, or None if the form's script did not run.
 
-    Pastes and input without keys are not among them.
+    Pastes and input without keys are not counted.
     """
     counts: dict[str, object] = {}
     for name, parts in _COUNTS.items():
@@ -51,10 +51,9 @@ def _number(fields: Mapping[str, str], name: str) -> int | None:
     return int(given) if _NUMBER.fullmatch(given) else None
 
 
-# What is read at all. Everything else that clients add - whole request headers as HTTP_*, all
-# posted fields as POST_*, columns of their tables - is personal data nobody asked for: it is
-# dropped here, before anything is decoded, kept or logged. Names are compared letter by letter:
-# WordPress sends `user_id` beside `user_ID`.
+# The only fields that are read. Clients also send request headers as HTTP_*, posted fields as
+# POST_* and database columns. That personal data is dropped before it is decoded, stored or logged.
+# Names are case-sensitive: WordPress sends both `user_id` and `user_ID`.
 READ = COUNTED | frozenset(
     {
         "api_key",
@@ -83,28 +82,28 @@ READ = COUNTED | frozenset(
     }
 )
 _WORDPRESS_TRAP = "POST_ak_hp_textarea"
-# Lists, as `name[]`, `name[0]` or plain; joined by a comma.
+# Lists, sent as `name[]`, `name[0]` or `name`, are joined by a comma.
 _LISTS = frozenset({"comment_context"})
-# A form of WordPress has about fifty fields; a hostile one could have a million.
+# A form of WordPress has about 50 fields.
 _MAX_FIELDS = 2_000
 _MAX_LIST_ITEMS = 50
 _BRACKETS = re.compile(r"\[[^\[\]]{0,100}\]$")
 _UNKEEPABLE = re.compile("[\x00\ud800-\udfff]")
-# Charsets of web pages. Python knows codecs that are none: some take quadratic time, some unpack.
+# Charsets of web pages. Python has other codecs too: some take quadratic time, some decompress.
 _CHARSETS = re.compile(
     r"utf-8|utf-8-sig|ascii|iso8859-\d{1,2}|cp(?:125\d|437|85\d|86\d|874|932|949|950)|koi8-[rtu]"
     r"|gb2312|gbk|gb18030|big5|big5hkscs|euc_(?:jp|kr|jis_2004|jisx0213)|shift_jis(?:_2004|x0213)?"
     r"|iso2022_(?:jp(?:_\d|_2004|_ext)?|kr)|hz|johab|tis-620|mac-[a-z0-9]+"
 )
-# What browsers send for these is Windows-1252, as the WHATWG's encoding standard says.
+# Browsers send Windows-1252 for these (WHATWG Encoding, section 4.2).
 _WINDOWS = frozenset({"ascii", "iso8859-1"})
 
 
 def read_form(raw: bytes, *, charset: str | None) -> dict[str, str]:
-    """Return the fields that are read, decoded by `charset`, else `blog_charset`, else UTF-8.
+    """Return the fields in `READ`, decoded by `charset`, else `blog_charset`, else UTF-8.
 
-    Bare names are empty values, and the last of a name wins, as in PHP. Bytes that the charset
-    does not have are replaced. Of a hidden field only remains whether it was filled in.
+    As in PHP, a name without `=` has an empty value, and the last of equal names wins. Invalid
+    bytes are replaced. The hidden field's value is reduced to `FILLED`.
     """
     found: dict[str, list[bytes]] = {}
     for name, value in _pairs(raw):
@@ -128,9 +127,9 @@ def read_form(raw: bytes, *, charset: str | None) -> dict[str, str]:
 
 
 def read_json(raw: bytes) -> dict[str, str]:
-    """Return the fields of a JSON object as a form would have them.
+    """Return the fields of a JSON object, like those of a form.
 
-    Raises `InvalidInputError` for a body that is no object.
+    Raises `InvalidInputError` if the body is no object.
     """
     value, _ = strict_json.clean(strict_json.parse(raw))
     if not isinstance(value, dict):
@@ -143,11 +142,10 @@ def read_json(raw: bytes) -> dict[str, str]:
 def _with_honeypot(
     fields: dict[str, str], posted: Iterable[tuple[str, str | bytes]]
 ) -> dict[str, str]:
-    """Return the fields with `FILLED` if the form has a hidden field.
+    """Return the fields, with `FILLED` if the form has a hidden field.
 
-    The client says in each call what that is called; WordPress's plugin always posts its own.
-    A name among those that are read is a mistake of the client's: the comment's text would be
-    taken for the trap.
+    `honeypot_field_name` has that field's name; WordPress's plugin always posts its own. A name in
+    `READ` is ignored: a client may name the field of the comment's text by mistake.
     """
     traps = ({fields.pop("honeypot_field_name", "").strip()} - READ - {""}) | {_WORDPRESS_TRAP}
     filled = [bool(value.strip()) for name, value in posted if name in traps]
@@ -157,7 +155,7 @@ def _with_honeypot(
 
 
 def find_codec(name: str | None) -> str | None:
-    """Return Python's name of a charset that web pages use, None for any other."""
+    """Return Python's name of a web page's charset, or None if it is unknown."""
     if not name or len(name) > 40:
         return None
     return _charsets().get(_spelling(name))
@@ -167,7 +165,7 @@ def find_codec(name: str | None) -> str | None:
 def _charsets() -> Mapping[str, str]:
     """Return Python's names by every spelling of a charset.
 
-    Python itself is never asked for a stranger's spelling: it remembers what it did not find.
+    `codecs.lookup` is never called with a client's spelling, because it caches unknown names.
     """
     table = {}
     for spelling in {*aliases, *aliases.values()}:
@@ -185,7 +183,7 @@ def _spelling(name: str) -> str:
 
 
 def _pairs(raw: bytes) -> Iterator[tuple[str, bytes]]:
-    """Yield each field's name without brackets and its value as it came."""
+    """Yield each field's name without brackets and its raw value."""
     for pair in raw.split(b"&", _MAX_FIELDS)[:_MAX_FIELDS]:
         name, _, value = pair.partition(b"=")
         if len(name) <= 200:

@@ -1,4 +1,4 @@
-"""Serves every call of the Akismet protocol, under both of its versions."""
+"""Serves every call of the Akismet protocol, under both versions of its URLs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from service.web.edge.limits import hashed_address
 
 log = logging.getLogger(__name__)
 
-# Clients use the one or the other for the same call; which is which is in no client's tests.
+# Clients use either version for the same call.
 _VERSIONS = ("1.1", "1.2")
 _PATHS = tuple(f"/{version}/" for version in _VERSIONS)
 _CHECK = "comment-check"
@@ -41,7 +41,7 @@ _CALLS: Mapping[str, View] = {
     "token": views.token,
     "deactivate": views.deactivate,
 }
-# What is asked without a key, also in a URL.
+# Calls without a key, also by GET.
 _OPEN: Mapping[str, Callable[[], Response]] = {
     "test": lambda: answers.text("connected"),
     "compatible-plugins": lambda: answers.as_json([]),
@@ -49,12 +49,13 @@ _OPEN: Mapping[str, Callable[[], Response]] = {
 
 
 def _key_cache(memory_seconds: float) -> Callable[[str], tuple[Site, SiteKey]]:
-    """Return what recognises keys. A revoked key or a changed setting counts in `memory_seconds`.
+    """Return a cached `authenticate_akismet`.
 
-    2026-11-20, 200 checks a second: asking the store each time took a tenth of the edge's time.
+    A revoked key or a changed setting takes effect within `memory_seconds`. At 200 checks a second
+    uncached queries take a tenth of the process's time.
     """
 
-    # What a few hundred sites use within a moment.
+    # Enough for a few hundred sites.
     @lru_cache(maxsize=1_000)
     def remembered(secret: str, _window: float) -> tuple[Site, SiteKey]:
         return authenticate_akismet(secret, services)
@@ -68,9 +69,9 @@ def _key_cache(memory_seconds: float) -> Callable[[str], tuple[Site, SiteKey]]:
 
 
 def register_akismet(app: Flask, *, memory_seconds: float) -> None:
-    """Serve the calls under `/1.1/` and `/1.2/`, whatever host name they are asked under.
+    """Serve the calls under `/1.1/` and `/1.2/`, on any host name.
 
-    A key may be known for `memory_seconds` without asking the store again.
+    Valid keys are cached for `memory_seconds`.
     """
     app.extensions[_KEYS] = _key_cache(memory_seconds)
     app.extensions[views.PROMISES] = Coalescer(views.add_deliveries)
@@ -104,9 +105,9 @@ def _with_call(view: View) -> Callable[[], Response]:
 
 
 def identify_akismet() -> None:
-    """Read an Akismet call and find out whose key came along, before anything is counted.
+    """Read an Akismet call and authenticate its key, before the rate limits.
 
-    What goes wrong is raised by the view, so that failures are counted in between.
+    The view raises the errors, so that the rate limits count failures first.
     """
     if request.blueprint != AKISMET or request.url_rule is None:
         return
@@ -132,10 +133,10 @@ def identify_akismet() -> None:
 
 
 def _speak_akismet(response: Response) -> Response:
-    """Return the error in the protocol's form, never in words that read like a verdict.
+    """Convert an error to the protocol's form, which never reads like a verdict.
 
-    WordPress publishes what it gets no answer for, and holds what it gets a strange one for, if
-    only a guid is there; it does not look at the status at all.
+    WordPress publishes a comment without a response. It holds one whose response has a guid and an
+    unknown body, and ignores the status.
     """
     if not request.path.startswith(_PATHS):
         return response

@@ -1,4 +1,4 @@
-"""Answers each call of the Akismet protocol."""
+"""The views of the Akismet protocol."""
 
 from __future__ import annotations
 
@@ -29,27 +29,26 @@ from service.web.edge.current import services, waiter
 
 log = logging.getLogger(__name__)
 
-# The shortest patience of any client is one second (the Python one's default). From the request's
-# arrival to here leaves 0.2 s of the 0.8 s promised for reading, keeping and answering.
+# The shortest timeout of any client is one second (the Python client's default). A response is
+# promised in 0.8 s; reading, storing and responding take up to 0.2 s of it.
 WAIT_BUDGET_SECONDS = 0.6
 _SPAM_AUTHORS = frozenset({"viagra-test-123", "akismet-guaranteed-spam"})
 PROMISES = "slopsieve_promises"
-"""Under which extension of an app the callbacks of late answers are kept: they come in crowds."""
+"""The app extension that stores the callbacks of late verdicts, in batches."""
 
 
 def check_comment(call: AkismetCall) -> Response:
-    """Return the answer in time: see `WAIT_BUDGET_SECONDS`.
+    """Return the verdict, or a provisional one after `WAIT_BUDGET_SECONDS`.
 
-    Raises what keeping the comment raises: there is no answer then that could be taken for a
-    verdict.
+    Raises what `keep_until` raises; the response is then no verdict.
     """
     if not is_blog(call.fields.get("blog", "")):
         return answers.refused(answers.BAD_BLOG)
     if "user_ip" not in call.fields:
         missing = "user_ip is missing: send it, empty if it must not be told."
         return answers.text(missing, {answers.DEBUG_HELP: missing, answers.ERROR: missing})
-    # Of test values and of an administrator nothing is kept. Documentation leaves open what wins if
-    # both are there: whoever sends a test name, tests.
+    # Nothing is stored for test values and administrators. The protocol does not say which takes
+    # precedence; here the test value does.
     author = call.fields.get("comment_author", "").strip()
     email = call.fields.get("comment_author_email", "").strip().lower()
     if author in _SPAM_AUTHORS or email == "akismet-guaranteed-spam@example.com":
@@ -68,7 +67,7 @@ def check_comment(call: AkismetCall) -> Response:
         return answers.text("false")
     is_unsure = case.verdict is not None and case.verdict.outcome is Outcome.UNSURE
     if call.is_wordpress and is_unsure and case.decision is None:
-        # It puts `true` into its spam folder, where nobody looks, and an error into Pending.
+        # WordPress puts `true` into its spam folder, where nobody looks, and an error into Pending.
         return answers.text(
             "false", {answers.ERROR: "The verdict is unsure: a person should look."}
         )
@@ -77,9 +76,9 @@ def check_comment(call: AkismetCall) -> Response:
 
 
 def take_report(call: AkismetCall, label: Label) -> Response:
-    """Return the thanks; a report of a comment never seen is welcome too, a test teaches nothing.
+    """Store a report, also of an unknown comment. A test is not stored.
 
-    Needs neither `blog` nor `user_ip`: Coral sends no blog, and the reporter's address.
+    `blog` and `user_ip` are ignored: Coral sends no blog, and the reporter's address.
     """
     if not call.is_test:
         report = report_comment(
@@ -99,15 +98,16 @@ def take_report(call: AkismetCall, label: Label) -> Response:
 
 
 def add_deliveries(deliveries: Sequence[Delivery]) -> Sequence[None]:
-    """Keep deliveries, as a coalescer has it."""
+    """Store deliveries; return one value for each, as a coalescer requires."""
     services.deliveries.add(deliveries)
     return [None] * len(deliveries)
 
 
 def _judge(call: AkismetCall, site: Site, *, until: float) -> Case:
-    """Return the case that this check is about: a known comment's, or that of a new one.
+    """Return the case of this check, of a known or a new comment.
 
-    One that cannot be judged `until` then is answered without waiting: see `keep_in_line`.
+    `until` is a time of `time.perf_counter`. If it cannot be judged by then, the case is returned
+    at once: see `keep_in_line`.
     """
     new = replace(new_comment(call, site), keep=not call.is_test)
     known = _find_known(new, site) if call.recheck and not call.is_test else None
@@ -119,9 +119,9 @@ def _judge(call: AkismetCall, site: Site, *, until: float) -> Case:
 
 
 def _find_known(new: NewComment, site: Site) -> Case | None:
-    """Return the comment that is asked about again, None if it is another one by now.
+    """Return the case of a comment that is checked again, or None if it was edited since.
 
-    No comment is judged twice; an edited one is a new one, also if only its link was edited.
+    A comment is not judged twice. An edited comment is a new one, also if only its link changed.
     """
     comment = new.comment
     comment_id = find_comment(
@@ -143,7 +143,7 @@ def _find_known(new: NewComment, site: Site) -> Case | None:
 
 
 def _late(call: AkismetCall, comment_id: CommentId, site: Site) -> Response:
-    """Return the provisional answer; the comment is kept, and its verdict will be told."""
+    """Return the provisional response; the verdict is sent to the client's callback later."""
     callback = shown(call.fields, "callback")
     if callback and not call.is_test:
         delivery = plan_callback(
@@ -151,7 +151,7 @@ def _late(call: AkismetCall, comment_id: CommentId, site: Site) -> Response:
         )
         promised = False
         if delivery is not None:
-            # Where it cannot be kept the client asks again itself.
+            # Without a callback the client checks again.
             with suppress(StoreUnavailableError):
                 current_app.extensions[PROMISES](delivery)
                 promised = True
@@ -160,7 +160,7 @@ def _late(call: AkismetCall, comment_id: CommentId, site: Site) -> Response:
 
 
 def verify_key(call: AkismetCall) -> Response:
-    """Return `valid` or `invalid`; the first valid one registers its blog as the site's."""
+    """Return `valid` or `invalid`; the first valid call registers its blog as the site's."""
     blog = call.fields.get("blog", "")
     if not is_blog(blog):
         return answers.refused(answers.BAD_BLOG)
@@ -169,7 +169,7 @@ def verify_key(call: AkismetCall) -> Response:
 
 
 def get_subscription(call: AkismetCall) -> Response:
-    """Return an active subscription: WordPress stores a new key for no other."""
+    """Return an active subscription, which WordPress requires to store a new key."""
     return answers.as_json(
         {
             "account_id": 1,
@@ -183,9 +183,9 @@ def get_subscription(call: AkismetCall) -> Response:
 
 
 def get_stats(call: AkismetCall) -> Response:
-    """Return the site's figures; an unsure comment counts as what the client was told.
+    """Return the site's figures; an unsure comment counts as what the client received.
 
-    WordPress wants a `breakdown` that is an object, and shows none of it.
+    WordPress requires `breakdown` to be an object and does not show it.
     """
     site, now = call.site, services.clock()
     days = {"60-days": 60, "6-months": 183}.get(call.fields.get("from", ""))
@@ -200,7 +200,7 @@ def get_stats(call: AkismetCall) -> Response:
             "missed_spam": tally.missed_spam,
             "false_positives": tally.false_positives,
             "accuracy": f"{tally.share_right * 100:.2f}",
-            # Seconds: what a moderator takes to look at each and bin it.
+            # A moderator takes 10 seconds for each comment.
             "time_saved": spam * 10,
             "breakdown": {},
         }
@@ -208,10 +208,10 @@ def get_stats(call: AkismetCall) -> Response:
 
 
 def token(_call: AkismetCall) -> Response:
-    """Return an empty token: it opens nothing but frames of the vendor's own site."""
+    """Return an empty token; it is only used for frames of the vendor's own site."""
     return answers.text("")
 
 
 def deactivate(_call: AkismetCall) -> Response:
-    """Return that the plugin may go; the key stays valid for its return."""
+    """Return `deactivated`; the key stays valid for when the plugin is activated again."""
     return answers.text("deactivated")

@@ -1,1 +1,1 @@
-"""The JSON API: its routes, what they take and answer, its description."""
+"""The JSON API: routes, request and response models, OpenAPI document."""

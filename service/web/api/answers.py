@@ -1,4 +1,4 @@
-"""The API's answers as pydantic models: they write the responses and describe them alike."""
+"""Pydantic models of the API's responses; the OpenAPI document is generated from them."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from service.web.edge.errors import Answer, ProblemAnswer
 from service.web.edge.fields import Moment
 
 NEEDS_REVIEW = (
-    "It is in the review queue, also a decided one that its author appealed for. "
-    "Spam that is held is not: moderators find it on a list of its own, "
-    "and it is deleted after some weeks unless one of them decides."
+    "Whether the comment is in the review queue. A decided comment returns to it when its author "
+    "appeals. Held spam is not in it: it has its own list, and is deleted after some weeks unless "
+    "a moderator decides."
 )
 
 STATEMENT_URL = (
-    "Where the comment's author reads why it is held or rejected, and may appeal once; show it to "
-    "nobody else. Null where nothing is held, and for spam unless the site explains it. A path on "
-    "this host where SLOPSIEVE_PAGES_URL is not set."
+    "The page where the comment's author reads why it is held or rejected, and may appeal once. "
+    "Show it to nobody else. Null if nothing is held, and for spam unless the site explains it. A "
+    "path on this host if SLOPSIEVE_PAGES_URL is not set."
 )
 
 Probability = Annotated[float, Field(ge=0, le=1)]
@@ -48,10 +48,10 @@ class SignalAnswer(Answer):
     contribution: float = Field(description="weight x strength, in log-odds.")
     weight_kind: WeightKind | None = Field(
         description="fitted on labelled comments, set by judgement within a bound, or learnt from "
-        "decisions here; null where it weighs nothing, and in old verdicts."
+        "decisions here; null if the signal has no weight, and in old verdicts."
     )
     weight_decisions: int = Field(
-        ge=0, description="The decisions that a learnt weight of a signal rests on."
+        ge=0, description="How many decisions a learnt weight is based on."
     )
     spans: list[SpanAnswer] = Field(description="Where in the comment's text it was seen.")
     boundaries: list[Annotated[int, Field(ge=1, le=MAX_TEXT_BYTES)]] = Field(
@@ -60,7 +60,7 @@ class SignalAnswer(Answer):
 
     @classmethod
     def of(cls, weighed: WeighedSignal) -> SignalAnswer:
-        """Return the answer for a weighed signal."""
+        """Return the response for a weighed signal."""
         return cls.from_value(
             weighed.signal,
             weight=weighed.weight,
@@ -75,15 +75,15 @@ class InstructionAnswer(Answer):
 
     entry_id: str
     effect: Effect = Field(description="allow makes a comment ham, block makes it spam.")
-    kind: EntryKind = Field(description="What the comment was recognised by.")
+    kind: EntryKind = Field(description="Which property of the comment the entry matches.")
     label: str | None = Field(
-        description="The domain or phrase; null where only a keyed hash is kept."
+        description="The domain or phrase; null if only a keyed hash is stored."
     )
     reason: str = Field(description="Why a moderator added the entry.")
 
 
 class VerdictAnswer(Answer):
-    """What the machine concluded, once and for good, with all the evidence it rests on."""
+    """The verdict on a comment and all its evidence. It never changes."""
 
     outcome: Outcome
     p_spam: Probability = Field(description="Calibrated probability of spam.")
@@ -92,12 +92,12 @@ class VerdictAnswer(Answer):
     )
     base: float = Field(description="Log-odds before any evidence.")
     model_p_spam: Probability | None = Field(
-        description="The classifier's own probability; null if it could not answer."
+        description="The classifier's own probability; null if it was not available."
     )
     model_contribution: float = Field(description="What the classifier added, in log-odds.")
-    signals: list[SignalAnswer] = Field(description="The weightiest first.")
+    signals: list[SignalAnswer] = Field(description="Largest contribution first.")
     promo_spans: list[SpanAnswer] = Field(
-        description="Where the classifier sees promotion, if it can tell; nowhere in ham."
+        description="Where the classifier sees promotion, if it can locate it; empty for ham."
     )
     model_version: str
     ham_cutoff: Probability = Field(description="Below this probability: ham.")
@@ -106,18 +106,18 @@ class VerdictAnswer(Answer):
     degraded: bool = Field(description="Some evidence was missing, so a person must look.")
     degraded_by: list[str] = Field(description="Which evidence was missing.")
     instruction: InstructionAnswer | None = Field(
-        description="The entry that decided the outcome, unless degraded; the score never follows."
+        description="The entry that decided the outcome, unless degraded; the score ignores it."
     )
     held_by: list[Rule] = Field(
-        description="The site's rules that made unsure what was ham; the score never follows."
+        description="The site's rules that turned ham into unsure; the score ignores them."
     )
-    explanation: list[str] = Field(description="Why, in sentences, the weightiest first.")
+    explanation: list[str] = Field(description="The reasons in sentences, most important first.")
 
     @classmethod
     def of(
         cls, verdict: Verdict, text: str = "", decision: Decision | None = None
     ) -> VerdictAnswer:
-        """Return the answer for a verdict on a comment of this text; `decision` is in force."""
+        """Return the response for a verdict; `decision` is the one in force."""
         return cls.from_value(
             verdict,
             signals=[SignalAnswer.of(signal) for signal in verdict.signals],
@@ -138,27 +138,27 @@ class DecisionAnswer(Answer):
 
 
 class CommentLinks(Answer):
-    """Where a comment can be read and decided."""
+    """The URLs to read and to decide a comment."""
 
     self: str = Field(examples=["/v1/comments/com_01"])
     decision: str = Field(examples=["/v1/comments/com_01/decision"])
 
     @classmethod
     def to(cls, comment_id: str) -> CommentLinks:
-        """Return the links of a comment."""
+        """Return a comment's links."""
         path = f"/v1/comments/{comment_id}"
         return cls(self=path, decision=f"{path}/decision")
 
 
 class CommentAnswer(Answer):
-    """A comment as far as it has come. Its text is not repeated: the site has it."""
+    """A comment's current state, without its text, which the site has."""
 
     id: str
     site_comment_id: str | None
     state: State
     action: Action = Field(description="What the site should do with the comment now.")
     needs_review: bool = Field(description=NEEDS_REVIEW)
-    audit: bool = Field(description="Part of the random sample that moderators check all the same.")
+    audit: bool = Field(description="Part of the random sample that moderators check anyway.")
     received_at: Moment
     verdict: VerdictAnswer | None = Field(description="Null until the comment is judged.")
     decision: DecisionAnswer | None = Field(description="The decision in force.")
@@ -168,7 +168,7 @@ class CommentAnswer(Answer):
 
     @classmethod
     def of(cls, case: Case, statements: StatementLinks | None) -> CommentAnswer:
-        """Return the answer for a case; `statements` is None for one that is not kept."""
+        """Return the response for a case; `statements` is None if the comment is not stored."""
         return cls.from_value(
             case,
             id=case.comment.id,
@@ -182,7 +182,7 @@ class CommentAnswer(Answer):
 
 
 class PageLinks(Answer):
-    """Where the list goes on."""
+    """Links to other pages of a list."""
 
     next: str | None = Field(description="The next page with the same filters; null on the last.")
 
@@ -202,10 +202,10 @@ class WithdrawnAnswer(Answer):
 
 
 class BatchResult(Answer):
-    """What became of one comment of a batch."""
+    """The result for one comment of a batch."""
 
     index: int = Field(ge=0, description="Its place in the batch, from 0; empty lines not counted.")
-    status: int = Field(description="What the comment alone would have been answered.")
+    status: int = Field(description="The HTTP status that the comment alone would have got.")
     id: str | None = Field(description="Null if it was refused.")
     site_comment_id: str | None
     links: CommentLinks | None
@@ -213,7 +213,7 @@ class BatchResult(Answer):
 
 
 class BatchAnswer(Answer):
-    """What became of each comment of a batch, in its order."""
+    """The results for the comments of a batch, in the batch's order."""
 
     accepted: int = Field(ge=0)
     refused: int = Field(ge=0)
@@ -221,16 +221,18 @@ class BatchAnswer(Answer):
 
 
 class SettingsAnswer(Answer):
-    """A site's settings. A cutoff that is null follows the model version's promised one."""
+    """A site's settings. A null cutoff means the one that the model version promises."""
 
     mode: Mode
     ham_cutoff: Probability | None
     spam_cutoff: Probability | None
     languages: list[str]
-    holds_unsure: bool = Field(description="Two-word clients are told spam of an unsure comment.")
+    holds_unsure: bool = Field(
+        description="Clients that know only spam and ham get spam for an unsure comment."
+    )
     reports_decide: bool = Field(description="A report counts as a decision.")
     undo_seconds: int = Field(
-        ge=0, description="The site is told of a moderator's ruling this many seconds later."
+        ge=0, description="Seconds between a moderator's ruling and the message to the site."
     )
     rejects_campaigns: bool = Field(
         description="Unsure members of campaigns that people rejected are rejected."
@@ -247,18 +249,18 @@ class SiteAnswer(Answer):
 
 
 class RulesPreviewAnswer(Answer):
-    """What rules would have held of the last 90 days, at most of the newest 5,000 comments."""
+    """What rules would have held in the last 90 days, of at most the newest 5,000 comments."""
 
-    since: Moment = Field(description="The comments that came since then were looked at.")
+    since: Moment = Field(description="Comments received since then were checked.")
     seen: int = Field(description="Comments that were published or held by a rule.")
-    held: int = Field(description="Those that these rules would have held.")
+    held: int = Field(description="How many of them these rules would have held.")
     approved: int = Field(description="Of those held, how many people approved.")
     rejected: int = Field(description="Of those held, how many people rejected.")
     by_rule: dict[Rule, int] = Field(description="How many each rule would have held.")
 
 
 class FormAnswer(Answer):
-    """Where the site's pages load the script of their comment forms."""
+    """The script for the comment forms on the site's pages."""
 
     hook_id: str
     script: str = Field(
@@ -268,7 +270,7 @@ class FormAnswer(Answer):
 
 
 class KeyAnswer(Answer):
-    """A site key without its secret, of which only a hash is kept."""
+    """A site key without its secret, of which only a hash is stored."""
 
     id: str
     hint: str = Field(description="The secret's first characters.", examples=["slop_Xa3f"])
@@ -278,13 +280,13 @@ class KeyAnswer(Answer):
 
 
 class KeyList(Answer):
-    """All keys of the site, oldest first, the ended ones too."""
+    """All keys of the site, oldest first, including expired and revoked ones."""
 
     keys: list[KeyAnswer]
 
 
 class IssuedKeyAnswer(Answer):
-    """A new key. The secret is shown this once."""
+    """A new key. The secret is shown only once."""
 
     key: KeyAnswer
-    secret: str = Field(description="Send it as `Authorization: Bearer …`; it is not kept.")
+    secret: str = Field(description="Send it as `Authorization: Bearer …`; it is not stored.")

@@ -9,7 +9,7 @@ from service.web.edge.operation import JSON
 from service.web.edge.static_files import script_integrity
 
 FORM_SCRIPT_HEADER = "Slopsieve-Form-Script"
-"""By this header of every answer a site's pages know the form's script of a new version at once."""
+"""Every response carries the form script's hash, so that sites notice a new version."""
 
 api = Blueprint(API, __name__, url_prefix="/v1")
 
@@ -27,5 +27,5 @@ def _name_form_script(response: Response) -> Response:
 
 
 def site_as_actor() -> str:
-    """Return by which name the log knows the site that calls."""
+    """Return the calling site's name in the audit log."""
     return f"site: {current_site().id}"

@@ -1,4 +1,4 @@
-"""Lets a site choose where it is told of its comments, and replay what it missed."""
+"""Routes for a site's callback and the messages sent to it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from service.web.edge.operation import operation
 
 
 class CallbackRequest(Request):
-    """Where to tell the site of what. Without events it is told of everything."""
+    """Where to send which events. Without `events`, all are sent."""
 
     url: Url = Field(
         description="An https URL of a public host, at its usual port.",
@@ -32,12 +32,12 @@ class CallbackRequest(Request):
         default=None,
         min_length=1,
         max_length=len(EventKind),
-        description="What to be told of; all of it if left out.",
+        description="The events to send; all if left out.",
     )
     rotate: StrictBool = Field(
         default=False,
-        description="Make a new secret. Messages are signed with it and with the one before, "
-        "until the next rotation; to end a secret that leaked at once, rotate twice.",
+        description="Make a new secret. Messages are signed with both the new and the previous "
+        "secret until the next rotation. To end a leaked secret at once, rotate twice.",
     )
 
 
@@ -49,29 +49,31 @@ class DeliveryQuery(Request):
 
 
 class CallbackAnswer(Answer):
-    """Where the site is told of what. Its secrets are not repeated."""
+    """The site's callback, without its secrets."""
 
     url: str = Field(max_length=MAX_URL_CHARS)
     events: list[EventKind]
-    secrets: int = Field(ge=1, description="How many secrets sign: 2 while one is being changed.")
+    secrets: int = Field(ge=1, description="How many secrets sign: 2 during a rotation.")
 
     @classmethod
     def of(cls, endpoint: Endpoint) -> CallbackAnswer:
-        """Return the answer for an endpoint."""
+        """Return the response for an endpoint."""
         return cls.from_value(endpoint, secrets=len(endpoint.secrets))
 
 
 class SetCallbackAnswer(Answer):
-    """The callback as it is now, with its secret if that is new."""
+    """The callback after the change, and its secret if that is new."""
 
     callback: CallbackAnswer
-    secret: str | None = Field(description="Checks the signatures; shown this once, else null.")
+    secret: str | None = Field(
+        description="The key to check signatures with. A new one is shown once; otherwise null."
+    )
 
 
 class DeliveryAnswer(Answer):
-    """One message to the site and how far it has come."""
+    """A message to the site and its delivery state."""
 
-    id: str = Field(description="What the message carries as `webhook-id`, at every attempt.")
+    id: str = Field(description="The message's `webhook-id`, the same at every attempt.")
     comment_id: str
     event: EventKind
     form: DeliveryForm
@@ -83,7 +85,7 @@ class DeliveryAnswer(Answer):
 
 
 class DeliveryList(Answer):
-    """The newest messages first."""
+    """Messages, newest first."""
 
     deliveries: list[DeliveryAnswer]
 
@@ -93,19 +95,19 @@ class AttemptAnswer(Answer):
 
     at: Moment
     milliseconds: int = Field(ge=0)
-    status: int | None = Field(description="Null if there was no answer.")
+    status: int | None = Field(description="Null if there was no response.")
     problem: str | None = Field(description="What went wrong, in fixed words.")
 
 
 class DeliveryLogAnswer(Answer):
-    """One message with every attempt to deliver it, oldest first."""
+    """A message and every attempt to deliver it, oldest first."""
 
     delivery: DeliveryAnswer
     log: list[AttemptAnswer]
 
 
 class CallbackData(Answer):
-    """A comment as it stood when the message was written; never a word of it."""
+    """A comment's state when the message was written, without its text."""
 
     id: str
     site_comment_id: str | None
@@ -114,14 +116,14 @@ class CallbackData(Answer):
     outcome: Outcome | None = Field(description="Null until the comment is judged.")
     p_spam: Probability | None
     degraded: bool | None
-    reasons: list[str] = Field(description="What spoke for spam or ham, the weightiest first.")
+    reasons: list[str] = Field(description="The reasons for spam or ham, most important first.")
     needs_review: bool = Field(description=NEEDS_REVIEW)
-    ruling: Ruling | None = Field(description="Of the decision in force; null where there is none.")
+    ruling: Ruling | None = Field(description="The decision in force; null if there is none.")
     statement_url: str | None = Field(description=STATEMENT_URL)
 
 
 class CallbackMessage(Answer):
-    """What a site is told: the body of a signed callback."""
+    """The body of a signed callback."""
 
     type: EventKind
     timestamp: Moment = Field(description="When it happened, not when it was sent.")
@@ -131,24 +133,24 @@ class CallbackMessage(Answer):
 @api.get("/site/callback")
 @operation(tag="Callbacks", problems=(404,))
 def get_callback() -> CallbackAnswer:
-    """Read where the site is told."""
+    """Read the callback."""
     return CallbackAnswer.of(callbacks.get_callback(current_site().id, services))
 
 
 @api.put("/site/callback")
 @operation(tag="Callbacks", problems=(409,))
 def set_callback(body: CallbackRequest) -> SetCallbackAnswer:
-    """Choose where the site is told.
+    """Set the callback.
 
     Messages are Standard Webhooks 1.0.0: JSON with `type`, `timestamp` and `data`, signed in
-    `webhook-signature`. They come at least once, those about one comment in order, for a day if
-    need be; a repeat has the same `webhook-id`. The first call answers the secret; later ones keep
-    it, unless they rotate.
+    `webhook-signature`. Each is delivered at least once, and retried for up to a day; messages
+    about one comment are sent in order. A repeat has the same `webhook-id`. The first call returns
+    the secret; later calls keep it, unless they rotate.
     """
     site_id, actor = current_site().id, site_as_actor()
     events = tuple(EventKind) if body.events is None else tuple(body.events)
     secret = None
-    # One at a platform holds the owner's token: `change_callback` refuses to replace it.
+    # `change_callback` refuses to replace a platform's callback, which holds the owner's token.
     if services.endpoints.get(site_id) is None:
         endpoint = callbacks.set_callback(site_id, body.url, services, actor=actor, events=events)
         secret = endpoint.secrets[0]
@@ -177,7 +179,7 @@ def remove_callback() -> CallbackAnswer:
 def list_deliveries(query: DeliveryQuery) -> DeliveryList:
     """List messages.
 
-    With `state=dead` those that were given up after a day of attempts.
+    `state=dead` lists the messages that were given up after a day of attempts.
     """
     found = services.deliveries.recent(
         state=query.state, site_id=current_site().id, limit=query.limit
@@ -199,7 +201,7 @@ def get_delivery(delivery_id: str) -> DeliveryLogAnswer:
 def replay_delivery(delivery_id: str) -> DeliveryAnswer:
     """Replay a message that was given up.
 
-    It starts anew, and goes to the address the site has now.
+    All attempts start again, at the site's current callback URL.
     """
     site_id = current_site().id
     ids = [callbacks.get_delivery(delivery_id, services, site_id=site_id).id]

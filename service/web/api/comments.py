@@ -1,4 +1,4 @@
-"""Shows a site what became of its comments, and takes its moderators' decisions."""
+"""Routes to read and withdraw a site's comments, and to record decisions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from service.web.edge.current import services
 from service.web.edge.operation import operation
 
 _DECISIONS = "Decisions"
-# A site can never pass for one of our own moderators.
+# The prefix keeps a site's actors apart from moderators' accounts.
 _SITE = "site"
 
 
@@ -24,7 +24,7 @@ _SITE = "site"
 def list_comments(query: ListQuery) -> CommentPage:
     """List comments.
 
-    The site's own comments, the newest first, a page at a time.
+    Only the site's own comments are listed, newest first, in pages.
     """
     narrowed = {name: value for name, value in query if name not in ("cursor", "limit")}
     criteria = CaseFilter(site_id=current_site().id, **narrowed)
@@ -53,8 +53,8 @@ def get_comment(comment_id: CommentId) -> CommentAnswer:
 def withdraw_comment(comment_id: CommentId) -> CommentAnswer:
     """Withdraw a comment that the site has deleted.
 
-    Its words, its author and sender, and what is known of its post are forgotten. Verdict and
-    decisions stay, so that figures stay true. A repeat changes nothing.
+    Deletes its text, author and sender, and what is known of its post. The verdict and the
+    decisions are kept, so that figures stay correct. A repeat changes nothing.
     """
     site_id = current_site().id
     revise.withdraw_comment(comment_id, services, by=_SITE, site_id=site_id)
@@ -67,8 +67,8 @@ def withdraw_comment(comment_id: CommentId) -> CommentAnswer:
 def withdraw_by_site_id(query: SiteIdQuery) -> WithdrawnAnswer:
     """Withdraw a comment by the site's own id.
 
-    For a site that got no answer when it sent the comment. A deletion may come first: what was
-    written before it is then answered, and nothing of it is kept.
+    For a site that got no response when it sent the comment. The withdrawal may arrive first: a
+    comment that was written before it is then accepted, and nothing of it is stored.
     """
     withdrawn = revise.withdraw_versions(
         current_site().id, query.site_comment_id, services, by=_SITE
@@ -81,8 +81,8 @@ def withdraw_by_site_id(query: SiteIdQuery) -> WithdrawnAnswer:
 def decide_comment(comment_id: CommentId, body: DecisionRequest) -> CommentAnswer:
     """Record a decision.
 
-    For sites whose moderators decide elsewhere. The same ruling again changes nothing; the other
-    one undoes the first, and the history shows both.
+    For sites whose moderators decide elsewhere. Repeating a ruling changes nothing. The opposite
+    ruling undoes the first, and the history shows both.
     """
     case = decisions.decide_comment(
         comment_id,

@@ -1,4 +1,4 @@
-"""The figures as pydantic models, which write the JSON and describe it; a site reads its own."""
+"""The route and the pydantic models of a site's figures."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from service.web.edge.fields import Moment
 from service.web.edge.operation import operation
 
 FIGURES = "slopsieve_figures"
-"""Under which extension of an app its figures are kept for a minute."""
+"""The app extension that caches figures for a minute."""
 
 Count = Annotated[int, Field(ge=0)]
 Seconds = Annotated[float, Field(ge=0)]
@@ -29,13 +29,13 @@ class ShareAnswer(Answer):
 
     count: Count
     n: Count
-    share: Probability | None = Field(description="Null where `n` is below 10.")
+    share: Probability | None = Field(description="Null if `n` is below 10.")
     low: Probability | None
     high: Probability | None
 
 
 class OutcomesAnswer(Answer):
-    """How many comments had which verdict."""
+    """The number of comments by verdict."""
 
     ham: Count
     unsure: Count
@@ -75,7 +75,7 @@ class MistakesAnswer(Answer):
 
 
 class FiguresAnswer(Answer):
-    """How the last days went."""
+    """The figures of the last days."""
 
     since: Moment
     until: Moment
@@ -96,10 +96,10 @@ class FiguresAnswer(Answer):
 @api.get("/site/figures")
 @operation(tag="Site")
 def read_figures(query: FiguresQuery) -> FiguresAnswer:
-    """Read how the last days went.
+    """Read the figures of the last days.
 
-    Counts, and estimates with 95 % intervals from the audit sample; the days are UTC days. Counted
-    at most once a minute.
+    Counts, and estimates with 95 % intervals from the audit sample. Days are UTC days. The figures
+    are computed at most once a minute.
     """
     book: FigureBook = current_app.extensions[FIGURES]
     return FiguresAnswer.from_value(book.read((current_site().id,), days=query.days))

@@ -1,4 +1,4 @@
-"""Takes comments in, one by one or in batches."""
+"""Routes that accept comments, one by one or in batches."""
 
 from __future__ import annotations
 
@@ -57,12 +57,11 @@ NDJSON = "application/x-ndjson"
 
 _MAX_BATCH_BYTES = 16 * 1024 * 1024
 _ACCEPTED = 202
-# A clock may be wrong by a time zone; a date further ahead is a mistake.
+# Allows for a clock with the wrong time zone.
 MOST_AHEAD = timedelta(days=1)
-# Blogs date posts ahead that are to stay on top.
+# Blogs give pinned posts a future date.
 _MOST_AHEAD_OF_POST = timedelta(days=365)
-# When to read a comment whose verdict did not come in the time that its request had. The line is
-# full then, and a comment that stepped out of it is judged when the rush is over.
+# `Retry-After` for a comment without a verdict. The queue is full then.
 _ASK_AGAIN_SECONDS = 10
 
 
@@ -73,10 +72,10 @@ def submit_comment(
 ) -> tuple[CommentAnswer, dict[str, str]]:
     """Submit a comment.
 
-    Keeps the comment, then has it judged. Its verdict is null until it has been judged; where it
-    was waited for in vain, `Retry-After` says when to read it at `links.self`. A repeat with the
-    same `Idempotency-Key` or `site_comment_id` is answered as the first was and judged once; with
-    other content, or to be kept where the first was not, it is refused with 409.
+    Stores the comment and queues it to be judged. The verdict is null until then; if `wait` ran
+    out, `Retry-After` says when to read the comment at `links.self`. A repeat with the same
+    `Idempotency-Key` or `site_comment_id` returns the first comment and is not judged again. A
+    repeat with other content, or with `keep` true where the first had false, is refused with 409.
     """
     seconds = query.wait or 0.0
     if not body.keep and not seconds:
@@ -95,9 +94,9 @@ def submit_comment(
     case = waiter.for_verdict(kept.added.comment_id, seconds=wait)
     if case is None:
         case = unjudged(new, site, kept)
-        # What is new and was not waited for stands as it came.
+        # A new comment that was not waited for has not changed.
         if seconds or kept.added.outcome is not AddOutcome.NEW:
-            # What was kept stays kept while the store cannot be read.
+            # The comment is stored, so a failing read is no error.
             with suppress(StoreUnavailableError):
                 case = services.cases.get(case.comment.id, site_id=site.id)
     is_kept = kept.added.is_kept
@@ -115,9 +114,9 @@ def submit_comment(
 def submit_batch(raw: bytes, idempotency_key: str | None) -> BatchAnswer:
     """Submit up to 1,000 comments.
 
-    As an object with `comments`, or as NDJSON with one comment a line. Each comment is accepted or
-    refused on its own, a malformed line too. An `Idempotency-Key` makes repeats of the whole batch
-    harmless, comment by comment.
+    Send an object with `comments`, or NDJSON with one comment a line. Each comment is accepted or
+    refused on its own, and so is a malformed line. With an `Idempotency-Key` the whole batch can
+    be repeated safely.
     """
     if request.mimetype == NDJSON:
         parts: list[bytes | Json] = [line for line in raw.split(b"\n") if line.strip()]
@@ -128,7 +127,7 @@ def submit_batch(raw: bytes, idempotency_key: str | None) -> BatchAnswer:
         raise TooLargeError(msg)
     read = []
     for index, part in enumerate(parts):
-        # A single submission has no such key by chance.
+        # The prefix keeps these keys apart from those of single submissions.
         digest = hashlib.sha256(f"{index}:{idempotency_key}".encode()).hexdigest()
         read.append(_read_item(part, f"batch:{digest}" if idempotency_key is not None else None))
     good = [new for new in read if isinstance(new, NewComment)]
@@ -149,19 +148,19 @@ def _read_object(raw: bytes) -> list[bytes | Json]:
     body = strict_json.parse(raw)
     comments: list[bytes | Json] = []
     if isinstance(body, dict):
-        # 16 MiB can have a million wrong names; more than an answer lists are not looked at.
+        # 16 MiB can hold a million unknown fields; a response lists fewer than 100.
         for name in list(body)[100:]:
             del body[name]
         given = body.get("comments")
         if isinstance(given, list):
-            # What is wrong with a comment refuses that comment alone.
+            # An invalid comment must not refuse the others.
             comments, body["comments"] = [*given], []
     validate(BatchRequest, body)
     return comments
 
 
 def _read_item(part: bytes | Json, key: str | None) -> NewComment | ModerationError | EdgeError:
-    """Return the comment of a line or an object, or why it is refused."""
+    """Return the comment of a line or an object, or the error that refuses it."""
     try:
         if isinstance(part, bytes):
             if len(part) > SINGLE_BODY_BYTES:
@@ -206,10 +205,10 @@ def _refuse(
 def new_comment(
     given: CommentRequest, site: Site, services: Services, *, lane: Lane, key: str | None
 ) -> NewComment:
-    """Return the comment as it is to be kept; address and e-mail end here.
+    """Return the comment to store, with address and e-mail replaced by keyed hashes.
 
-    Raises `InvalidInputError` for one that was written more than a day ahead, or whose post was
-    published more than a year ahead.
+    Raises `InvalidInputError` if it was written more than a day in the future, or its post was
+    published more than a year in the future.
     """
     now = services.clock()
     post, author = given.post or PostRequest(), given.author or AuthorRequest()
@@ -260,9 +259,9 @@ def new_comment(
 
 
 def keep_until(new: NewComment, site: Site, until: float) -> Case:
-    """Keep a comment; return its case, with the verdict if that comes by `until`.
+    """Store a comment; return its case, with the verdict if it is judged by `until`.
 
-    `until` is by `time.perf_counter`. Raises what keeping the comment raises.
+    `until` is a time of `time.perf_counter`. Raises what `keep_in_line` raises.
     """
     kept = keep_in_line(new, seconds=until - time.perf_counter())
     case = None
@@ -273,7 +272,7 @@ def keep_until(new: NewComment, site: Site, until: float) -> Case:
 
 
 def unjudged(new: NewComment, site: Site, kept: Kept) -> Case:
-    """Return the case of a comment that was kept, without a verdict."""
+    """Return the case of a stored comment, without a verdict."""
     return Case(comment=replace(new.comment, id=kept.added.comment_id), mode=site.settings.mode)
 
 

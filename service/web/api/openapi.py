@@ -1,4 +1,4 @@
-"""Describes the API as an OpenAPI 3.1 document, and serves it with Swagger UI."""
+"""Generates the OpenAPI 3.1 document and serves it with Swagger UI."""
 
 from __future__ import annotations
 
@@ -35,45 +35,45 @@ from service.web.edge.health import HEALTH
 from service.web.edge.operation import IDEMPOTENCY_KEY, JSON, MAX_KEY_CHARS, Operation, operation_of
 
 Document = dict[str, Any]
-"""JSON-like: its form is OpenAPI's, which its own tests check."""
+"""A JSON object of an OpenAPI document."""
 
 EXAMPLES: Document = json.loads((Path(__file__).parent / "examples.json").read_bytes())
-"""By the name of the schema. Those made of others, such as lists, are shown by theirs."""
+"""Examples by the schema's name."""
 
-# Where Flask has `<id:comment_id>`, OpenAPI has `{comment_id}`.
+# Flask's `<id:comment_id>` is `{comment_id}` in OpenAPI.
 _IN_PATH = re.compile(r"<(?:id:)?(\w+)>")
 _REF = "#/components/schemas/"
 _TEXT: Document = {"type": "string"}
 _HEADERS: Mapping[str, Document] = {
-    "X-Request-Id": {"description": "Names this request in the log.", "schema": _TEXT},
-    "Location": {"description": "Where the comment can be read.", "schema": _TEXT},
+    "X-Request-Id": {"description": "The request's id in the log.", "schema": _TEXT},
+    "Location": {"description": "The URL to read the comment at.", "schema": _TEXT},
     "Retry-After": {
-        "description": "Seconds after which to ask again.",
+        "description": "Seconds to wait before the next request.",
         "schema": {"type": "integer", "minimum": 1},
     },
 }
 _CALLBACK_HEADERS = {
-    "webhook-id": "The message's own id; a repeat has the same.",
+    "webhook-id": "The message's id; a repeat has the same.",
     "webhook-timestamp": "When it was sent, in seconds since 1970.",
     "webhook-signature": (
-        "`v1,` and the base64 of HMAC-SHA256 over id, timestamp and body, joined by dots; one "
-        "for each secret while it is being changed, parted by spaces."
+        "`v1,` and the base64 of HMAC-SHA256 over id, timestamp and body, joined by dots. During "
+        "a rotation there is one for each secret, separated by spaces."
     ),
 }
 _ABOUT = """\
-Slopsieve judges comments: send each one, read its verdict with the reasons, and tell what your \
-moderators decided. Every verdict says why.
+Slopsieve moderates comments. Send each comment, read its verdict with the reasons, and send your \
+moderators' decisions.
 
-Send your site key as `Authorization: Bearer slop_…`. Answers carry `X-Request-Id`; send your own \
-(8 to 64 letters, digits, `.`, `_` or `-`) to find a request in the log. Fields that are not known \
-are refused by name, and all that is wrong is named at once. Spans count Unicode code points.\
+Send your site key as `Authorization: Bearer slop_…`. Responses have `X-Request-Id`; send your own \
+(8 to 64 letters, digits, `.`, `_` or `-`) to find a request in the log. Unknown fields are \
+refused, and a response lists all errors at once. Spans count Unicode code points.\
 """
 _TAGS = {
     "Comments": "Send comments, read their verdicts.",
     "Decisions": "For sites whose moderators decide elsewhere.",
     "Site": "The site that the key belongs to.",
     "Keys": "Issue, rotate and revoke the site's keys.",
-    "Callbacks": "Be told of verdicts and decisions, signed as Standard Webhooks.",
+    "Callbacks": "Receive verdicts and decisions as signed Standard Webhooks.",
     "Forms": "For the script on a site's pages; no key needed, the hook's id is public.",
     "Health": "For scripts and load balancers; no key needed.",
 }
@@ -82,7 +82,7 @@ _TAGS = {
 _IDEMPOTENCY_KEY: Document = {
     "name": IDEMPOTENCY_KEY,
     "in": "header",
-    "description": "Makes a repeat of the request harmless; other content needs another key.",
+    "description": "Makes it safe to repeat the request; other content needs another key.",
     "schema": {
         "type": "string",
         "minLength": 1,
@@ -93,7 +93,7 @@ _IDEMPOTENCY_KEY: Document = {
 _CALLBACK: Document = {
     "operationId": "receive_callback",
     "tags": ["Callbacks"],
-    "summary": "Be told of a verdict or a decision",
+    "summary": "Receive a verdict or a decision",
     "security": [],
     "parameters": [
         {"name": name, "in": "header", "required": True, "description": text, "schema": _TEXT}
@@ -104,16 +104,16 @@ _CALLBACK: Document = {
         "content": {JSON: {"schema": {"$ref": _REF + CallbackMessage.__name__}}},
     },
     "responses": {
-        "2XX": {"description": "The message was taken and will not come again."},
-        "410": {"description": "It is not wanted: it is given up at once."},
+        "2XX": {"description": "The message was accepted and is not sent again."},
+        "410": {"description": "The message is not wanted and is given up at once."},
     },
 }
 
 
 class _Schemas(GenerateJsonSchema):
-    """Leaves out the titles that only repeat the fields' names."""
+    """Omits titles, which only repeat the fields' names."""
 
-    def field_title_should_be_set(self, schema: Any) -> bool:  # as inherited
+    def field_title_should_be_set(self, schema: Any) -> bool:
         return False
 
 
@@ -211,7 +211,7 @@ def _query_parameters(operation: Operation, schemas: Document) -> list[Document]
     parameters = []
     for name, field in query["properties"].items():
         schema = {k: v for k, v in field.items() if k not in ("description", "default")}
-        # A query has no null: what is absent is left out.
+        # A query has no null.
         given = [s for s in schema.pop("anyOf", []) if s != {"type": "null"}]
         schema |= given[0] if len(given) == 1 else {}
         if field.get("default") is not None:
@@ -276,9 +276,9 @@ def _headers(*names: str) -> Document:
     return {name: _HEADERS[name] for name in names}
 
 
-# All that is served of `flask_swagger_ui`, which brings more.
+# The only files of `flask_swagger_ui` that are served.
 _FILES = frozenset({"swagger-ui.css", "swagger-ui-bundle.js"})
-# It calls this server alone. Its style sheet draws its signs from data: addresses.
+# The style sheet of Swagger UI has icons as data: URLs.
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
@@ -287,9 +287,9 @@ _CODE = re.compile(r"`([^`]*)`")
 
 
 def register_docs(app: Flask) -> None:
-    """Serve `/openapi.json`, `/docs` and the two files of Swagger UI; none needs a key.
+    """Serve `/openapi.json`, `/docs` and two files of Swagger UI, without a key.
 
-    The document is made when it is first asked for: most processes never are.
+    The document is generated at the first request.
     """
     as_json = cache(lambda: json.dumps(describe(), ensure_ascii=False))
     release = version("flask-swagger-ui")
@@ -314,13 +314,13 @@ def register_docs(app: Flask) -> None:
         if release_asked != release or name not in _FILES:
             abort(HTTPStatus.NOT_FOUND)
         response = send_from_directory(folder, name)
-        # The address names the version, so what lies there never changes.
+        # The URL contains the version, so its content never changes.
         response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
         return response
 
 
 def _prose(text: str) -> Markup:
-    """Return text for a page: escaped, with `code` set as code."""
+    """Return escaped HTML, with text in backticks as `<code>`."""
     parts = _CODE.split(text)
     return Markup("").join(
         Markup("<code>{}</code>").format(part) if index % 2 else escape(part)

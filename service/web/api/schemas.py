@@ -1,4 +1,4 @@
-"""What the API takes, as pydantic models: they validate requests and describe them alike."""
+"""Pydantic models of the API's requests; the OpenAPI document is generated from them."""
 
 from __future__ import annotations
 
@@ -98,12 +98,12 @@ def _describe_max_wait(schema: dict[str, Any]) -> None:
 
 
 def _from_query(value: object) -> object:
-    """Read what a query can say: only `true` and `false` are booleans."""
+    """Convert `true` and `false`, the only booleans of a query."""
     return {"true": True, "false": False}.get(value, value) if isinstance(value, str) else value
 
 
 def _whole(value: object) -> object:
-    """Read 3.0 as 3: to JSON they are the same number."""
+    """Convert 3.0 to 3: both are the same number in JSON."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
@@ -123,7 +123,7 @@ Address = Annotated[
     str,
     StringConstraints(max_length=1_000),
     AfterValidator(_address),
-    # Ports and proxies' lists are taken, too, which have no format of their own.
+    # Ports and lists of proxies are accepted too; JSON Schema has no format for them.
     WithJsonSchema(
         {
             "anyOf": [
@@ -151,13 +151,13 @@ _optional = partial(Field, default=None, strict=True)
 
 
 class Request(BaseModel):
-    """What all requests share: a field that is not known is refused."""
+    """The base of all requests; unknown fields are refused."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
 
 class PostRequest(Request):
-    """The post that was commented on: what it is about tells whether a comment belongs there."""
+    """The post that was commented on. Its subject shows whether a comment belongs there."""
 
     url: Url | None = Field(default=None, examples=["https://blog.example/radiators"])
     title: str | None = Field(
@@ -174,53 +174,52 @@ class PostRequest(Request):
     text: str | None = Field(
         default=None,
         max_length=_MAX_POST_CHARS,
-        description="The full text, where there is no excerpt; cut like it.",
+        description="The full text, used if there is no excerpt; the same limit applies.",
     )
     published_at: Moment | None = Field(
-        default=None, description="When it was published; a site's rule may hold by its age."
+        default=None, description="When it was published; a site's rules can use its age."
     )
 
 
 class AuthorRequest(Request):
-    """Who the comment says wrote it. The e-mail address is kept as a keyed hash and its domain."""
+    """The stated author. Of the e-mail address, a keyed hash and the domain are stored."""
 
     name: Name | None = Field(default=None, examples=["Mara"])
     email: Email | None = Field(default=None, examples=["mara@example.org"])
     url: Url | None = Field(default=None, examples=["https://mara.example"])
     account_id: SiteId | None = Field(default=None, examples=["u-1731"])
-    # Old accounts are what matters; a century is old enough.
+    # A century.
     account_age_days: int | None = _optional(ge=0, le=36_525, examples=[412])
     trust_level: int | None = _optional(
         ge=0,
         le=MOST_TRUST,
-        description="How far the site trusts the account, 0 to 4 as Discourse counts it.",
+        description="The account's trust level, 0 to 4 as in Discourse.",
         examples=[1],
     )
     _whole = field_validator("account_age_days", "trust_level", mode="before")(_whole)
 
 
 class FormRequest(Request):
-    """What the site's form saw of whoever filled it in; what it does not know is left out."""
+    """What the site's form recorded about the visitor; leave out what is unknown."""
 
-    # Browsers restore tabs after months; over a century a clock is wrong.
+    # Browsers restore tabs after months; more than a century is a wrong clock.
     seconds_on_page: float | None = _optional(
         ge=0,
         le=3_600_000_000,
         allow_inf_nan=False,
-        description="Seconds between the loading of the page and the sending of the form, by one "
-        "clock.",
+        description="Seconds between loading the page and sending the form, by the same clock.",
         examples=[41.5],
     )
     honeypot_filled: StrictBool | None = Field(
         default=None,
-        description="Whether a field came back filled in that people cannot see.",
+        description="Whether a field that people cannot see was filled in.",
         examples=[False],
     )
     token: str | None = Field(
         default=None,
         max_length=MAX_FIELD_CHARS,
-        description="The hidden field `slopsieve_form` as it came, empty where it did not; only "
-        "where the page has the script `/public/…/form.js`.",
+        description="The hidden field `slopsieve_form` as received, or empty if it was missing. "
+        "Send it only if the page has the script `/public/…/form.js`.",
         examples=[""],
     )
 
@@ -228,13 +227,13 @@ class FormRequest(Request):
 class CommentRequest(Request):
     """One comment with its post and its author.
 
-    Text may be in any script. NUL characters and lone surrogates, which cannot be kept, are each
-    replaced by U+FFFD, so that offsets stay as they were. A null is the same as an absent field.
+    Text may be in any script. NUL characters and lone surrogates cannot be stored. Each is
+    replaced by U+FFFD, so that offsets do not change. A null is the same as an absent field.
     """
 
     text: CommentText = Field(
         description=f"The comment, up to {MAX_TEXT_BYTES} bytes of UTF-8.",
-        # Characters are what JSON Schema can count; none takes less than a byte.
+        # JSON Schema counts characters; each has at least one byte.
         json_schema_extra={"maxLength": MAX_TEXT_BYTES},
         examples=["I had the same trouble, the drain valve was stuck."],
     )
@@ -242,19 +241,22 @@ class CommentRequest(Request):
     author: AuthorRequest | None = None
     site_comment_id: OwnId | None = Field(
         default=None,
-        description="The site's own id of this comment; makes repeats recognisable. None that "
-        "ends in @ and a number, as those of edited versions do here.",
+        description="The site's own id of this comment, which identifies repeats. It must not end "
+        "in @ and a number, which marks edited versions here.",
         examples=["wp-88121"],
     )
     address: Address | None = Field(
         default=None,
-        description="The IP address it was sent from; only keyed hashes of it are kept. A port is "
-        "left out, of a proxy's list the first is taken; empty or `unknown` is none.",
+        description="The IP address it was sent from; only keyed hashes of it are stored. A port "
+        "is ignored. Of a proxy's list, the first address is used. Empty or `unknown` is no "
+        "address.",
         examples=["203.0.113.9"],
     )
     user_agent: str | None = Field(default=None, max_length=1_000, examples=["Mozilla/5.0"])
     written_at: Moment | None = Field(
-        default=None, description="When, by RFC 3339.", examples=["2026-03-01T11:59:30Z"]
+        default=None,
+        description="When it was written (RFC 3339).",
+        examples=["2026-03-01T11:59:30Z"],
     )
     language: Locale | None = Field(
         default=None,
@@ -262,23 +264,23 @@ class CommentRequest(Request):
         examples=["en"],
     )
     reply_to: SiteId | None = Field(
-        default=None, description="The site's own id of the comment it answers."
+        default=None, description="The site's own id of the comment it replies to."
     )
     comment_type: str | None = Field(
         default=None,
         max_length=50,
-        description="What came instead of a typed comment, as WordPress's plugins call it: "
-        "`like`, `repost`, `bookmark`, `reaction`, `rsvp`, `mention`, `webmention`, `pingback`, "
-        "`trackback`. Without words of a person it is judged by its source. Other types are "
+        description="The type if it is not a typed comment, as in WordPress's plugins: `like`, "
+        "`repost`, `bookmark`, `reaction`, `rsvp`, `mention`, `webmention`, `pingback`, "
+        "`trackback`. One without a person's words is judged by its source. Other types are "
         "comments.",
         examples=["comment"],
     )
     form: FormRequest | None = None
     keep: StrictBool = Field(
         default=True,
-        description="False for what nobody decides here and no page shows, such as a contact "
-        "form's message or a registration (its `text` is a blank): it is withdrawn as soon as it "
-        "is answered, so `wait` for its verdict. A batch, which waits for none, refuses it.",
+        description="False for a text that no page shows and no moderator decides here, such as a "
+        "contact form's message or a registration (send a blank as `text`). It is withdrawn with "
+        "the response, so `wait` for its verdict. A batch refuses it, as it waits for no verdict.",
         examples=[True],
     )
 
@@ -286,7 +288,7 @@ class CommentRequest(Request):
 _ANY_COMMENT = WithJsonSchema(
     {
         "anyOf": [{"$ref": "#/components/schemas/CommentRequest"}, {}],
-        "description": "A comment; what is none is refused on its own, the others are kept.",
+        "description": "A comment. An invalid one is refused on its own; the others are stored.",
     }
 )
 
@@ -302,8 +304,8 @@ class WaitQuery(Request):
 
     wait: Wait | None = Field(
         default=None,
-        description="Wait up to this many seconds for the verdict; it is null if it did not come "
-        "in time, or at once if the line is longer. `Retry-After` then says when to read the "
+        description="Wait up to this many seconds for the verdict. It is null if that is not "
+        "enough, and at once if the queue is longer. `Retry-After` then says when to read the "
         "comment.",
     )
 
@@ -314,29 +316,29 @@ class ListQuery(Request):
     state: State | None = None
     outcome: Outcome | None = None
     needs_review: Flag | None = Field(
-        default=None, description="Whether it is in the review queue."
+        default=None, description="Whether the comment is in the review queue."
     )
     degraded: Flag | None = Field(
-        default=None, description="Whether its verdict lacked some evidence."
+        default=None, description="Whether the verdict lacked some evidence."
     )
     received_from: Moment | None = Field(default=None, description="Received then or later.")
-    received_before: Moment | None = Field(default=None, description="Received earlier than that.")
+    received_before: Moment | None = Field(default=None, description="Received before then.")
     cursor: str | None = Field(
-        default=None, max_length=1_000, description="`next_cursor` of the page before."
+        default=None, max_length=1_000, description="`next_cursor` of the previous page."
     )
     limit: int = Field(default=50, ge=1, le=MAX_PAGE)
 
 
 class FiguresQuery(Request):
-    """How many days to tell of."""
+    """How many days to include."""
 
     days: int = Field(
-        default=30, ge=1, le=MAX_DAYS, description="The last so many UTC days, today among them."
+        default=30, ge=1, le=MAX_DAYS, description="How many UTC days, including today."
     )
 
 
 class SiteIdQuery(Request):
-    """Which comment is gone."""
+    """Which comment to withdraw."""
 
     site_comment_id: SiteId = Field(description="The site's own id of the comment.")
 
@@ -350,7 +352,7 @@ class DecisionRequest(Request):
         default=None,
         min_length=1,
         max_length=100,
-        description="Who decided, as the site calls them; recorded as `site: …`.",
+        description="Who decided, by the site's own name; recorded as `site: …`.",
         examples=["jo"],
     )
 
@@ -362,14 +364,14 @@ class UndoQuery(Request):
         default=None,
         min_length=1,
         max_length=100,
-        description="The id of the decision that is meant. If another one is in force by now, "
-        "nothing is undone (409); if it is undone already, nothing changes. Without it, the one "
-        "in force now is undone, whoever made it.",
+        description="The id of the decision to undo. If another one is in force, nothing is "
+        "undone (409); if it is already undone, nothing changes. Without it, the decision in "
+        "force is undone.",
     )
 
 
 class SettingsRequest(Request):
-    """The settings to change; those left out stay. A cutoff of null follows the promised one."""
+    """The settings to change. A null cutoff means the one that the model version promises."""
 
     mode: Mode | None = Field(
         default=None,
@@ -385,24 +387,24 @@ class SettingsRequest(Request):
     )
     holds_unsure: StrictBool | None = Field(
         default=None,
-        description="What clients that know only spam and ham are told of an unsure comment: true "
-        "holds it as spam, false passes it as ham.",
+        description="The response for an unsure comment to clients that know only spam and ham: "
+        "true holds it as spam, false passes it as ham.",
     )
     reports_decide: StrictBool | None = Field(
         default=None,
-        description="Whether a report counts as a decision (true) or brings the comment before a "
+        description="Whether a report counts as a decision (true) or queues the comment for a "
         "moderator (false).",
     )
     undo_seconds: int | None = _optional(
         ge=0,
         le=MAX_UNDO_SECONDS,
-        description="How long after a moderator's ruling the site is told of it, so that an undo "
-        "before then tells nothing; 0 tells it at once. What the site itself decides is told at "
-        "once.",
+        description="Seconds between a moderator's ruling and the message to the site. A ruling "
+        "that is undone before then is not sent; 0 sends it at once. The site's own decisions are "
+        "sent at once.",
     )
     rejects_campaigns: StrictBool | None = Field(
         default=None,
-        description="Whether an unsure comment is rejected without a person if people rejected at "
+        description="Whether to reject an unsure comment automatically if people rejected at "
         "least 5 members of its campaign and approved none.",
     )
     _whole = field_validator("undo_seconds", mode="before")(_whole)
@@ -415,7 +417,7 @@ _RulePosts = Annotated[
 
 
 class Rules(Answer):
-    """What the site holds of what would be published. Left out is off: the object is replaced."""
+    """Rules that hold comments which would be published. A rule that is left out is off."""
 
     model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
 
@@ -436,20 +438,20 @@ class Rules(Answer):
     max_post_days: int | None = _optional(
         ge=1,
         le=10_000,
-        description="Hold comments on posts older than this, in days. A post without a date is as "
-        "old as its first comment here.",
+        description="Hold comments on posts older than this, in days. The age of a post without a "
+        "date is that of its first comment here.",
     )
     premoderated_posts: _RulePosts = Field(
-        default=(), description="Addresses of posts whose comments are all held."
+        default=(), description="URLs of posts whose comments are all held."
     )
     closed_posts: _RulePosts = Field(
         default=(),
-        description="Addresses of posts whose comments are held because they are closed.",
+        description="URLs of closed posts, whose comments are held.",
     )
     _whole = field_validator("*", mode="before")(_whole)
 
     def as_value(self) -> SiteRules:
-        """Return the rules as the site keeps them."""
+        """Return the rules as a domain value."""
         return SiteRules(**dict(self))
 
 

@@ -1,4 +1,4 @@
-"""Lets a site see and change its own settings and keys."""
+"""Routes for a site's own settings, rules and keys."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def get_site() -> SiteAnswer:
 def change_settings(body: SettingsRequest) -> SiteAnswer:
     """Change settings.
 
-    Fields that are left out stay as they are.
+    Fields that are left out do not change.
     """
     return SiteAnswer.from_value(_change(lambda present: _merged(present, body)))
 
@@ -49,7 +49,7 @@ def change_settings(body: SettingsRequest) -> SiteAnswer:
 def get_rules() -> Rules:
     """Read the rules that hold comments.
 
-    Without one, comments are held by their verdict alone.
+    Without rules, only the verdict holds a comment.
     """
     return Rules.from_value(current_site().settings.rules)
 
@@ -59,8 +59,8 @@ def get_rules() -> Rules:
 def set_rules(body: Rules) -> Rules:
     """Replace the rules that hold comments.
 
-    Rules make unsure what would be ham, never spam. What is left out is off. They count for
-    comments judged from now on.
+    A rule turns a ham verdict into unsure, never into spam. A rule that is left out is off. Rules
+    apply to comments judged from now on.
     """
     site = _change(lambda present: replace(present, rules=body.as_value()))
     return Rules.from_value(site.settings.rules)
@@ -71,7 +71,7 @@ def set_rules(body: Rules) -> Rules:
 def preview_rules(body: Rules) -> RulesPreviewAnswer:
     """Preview rules on the last 90 days.
 
-    Nothing is changed. At most the newest 5,000 comments are looked at.
+    Nothing is changed. At most the newest 5,000 comments are checked.
     """
     return RulesPreviewAnswer.from_value(
         previewing.preview_rules(current_site().id, body.as_value(), services)
@@ -81,10 +81,10 @@ def preview_rules(body: Rules) -> RulesPreviewAnswer:
 @api.put("/site/form")
 @operation(tag="Site")
 def set_form() -> FormAnswer:
-    """Let the site's pages load the script of comment forms.
+    """Enable the script for comment forms.
 
-    The script hands each comment a token and counts how its form was filled in; the site's server
-    sends its field on as `form.token`. A repeat answers the same.
+    The script gives each comment a token and records how the form was filled in. The site's server
+    sends the script's field on as `form.token`. A repeat returns the same script.
     """
     hook = keep_form_hook(current_site().id, services, actor=site_as_actor())
     return FormAnswer(hook_id=hook.id, script=f"/public/{hook.id}/form.js")
@@ -102,8 +102,8 @@ def list_keys() -> KeyList:
 def issue_key(body: KeyRequest) -> IssuedKeyAnswer:
     """Issue a key, or rotate.
 
-    With `rotate` the site's other keys end after the overlap, which leaves time to change the key
-    everywhere. A site may have up to 50 valid keys.
+    With `rotate` the site's other keys expire after the overlap, which leaves time to replace them
+    everywhere. A site can have up to 50 valid keys.
     """
     site_id, actor = current_site().id, site_as_actor()
     if body.rotate:
@@ -119,7 +119,7 @@ def issue_key(body: KeyRequest) -> IssuedKeyAnswer:
 def revoke_key(key_id: str) -> KeyAnswer:
     """Revoke a key.
 
-    At once. The last valid key cannot be revoked.
+    The key is invalid at once. The last valid key cannot be revoked.
     """
     key = sites.revoke_key(key_id, services, actor=site_as_actor(), site_id=current_site().id)
     return KeyAnswer.from_value(key)
@@ -130,7 +130,7 @@ def _change(how: Callable[[SiteSettings], SiteSettings]) -> Site:
 
 
 def _merged(present: SiteSettings, given: SettingsRequest) -> SiteSettings:
-    """Return the settings after the change; a null is a choice for cutoffs only."""
+    """Return the changed settings; only for cutoffs null is a value."""
     chosen: dict[str, Any] = {
         name: value
         for name, value in given.model_dump(exclude_unset=True).items()
