@@ -1,1 +1,1 @@
-"""What use cases need from outside, as Protocols, and the values that stores take and give."""
+"""Protocols that use cases depend on, and the values that stores accept and return."""

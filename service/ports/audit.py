@@ -1,4 +1,4 @@
-"""The log of what people did."""
+"""The audit log: who did what."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from service.domain.decision import BulkDecision, Decision
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditEntry:
-    """One act, for the log that is only ever appended to. `detail` never holds comment text."""
+    """One action in the append-only log. `detail` never holds comment text."""
 
     at: datetime
     actor: str
@@ -22,7 +22,7 @@ class AuditEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditFilter:
-    """Which acts to list; `since` is the first moment that counts, `before` the first after it."""
+    """Selects entries. `since` is inclusive, `before` exclusive."""
 
     actor: str | None = None
     act: str | None = None
@@ -33,15 +33,15 @@ class AuditFilter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditPage:
-    """One page of acts, newest first; `next_after` continues it, None on the last page."""
+    """One page of entries, newest first; `next_after` is None on the last page."""
 
     entries: tuple[AuditEntry, ...]
     next_after: int | None = None
 
 
-# Returns the log's entries of decisions that were made or undone.
+# Returns the log's entries for decisions that were made or undone.
 Acts = Callable[[Sequence[Decision]], Sequence[AuditEntry]]
-# Returns the log's entry of a bulk decision that begins or is taken back.
+# Returns the log's entry for a bulk decision that begins or is undone.
 BulkDecisionAct = Callable[[BulkDecision], AuditEntry]
-# Returns the log's entry of an act on so many, None for none.
+# Returns the log's entry for an action on this many rows, None if there is nothing to log.
 CountAct = Callable[[int], AuditEntry | None]

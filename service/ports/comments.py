@@ -1,4 +1,4 @@
-"""Comments as stores take and give them: on their way in, to be judged, to be grouped."""
+"""Comments as stores accept and return them: new, to be judged, to be grouped."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from service.domain.comment import Comment, CommentId, Lane
 from service.domain.delivery import Endpoint
 from service.domain.site import SiteSettings
 
-# It takes its time to load, and few processes need it.
+# Imports numpy, which is slow to load and which few processes need.
 if TYPE_CHECKING:
     from service.campaigns.traits import Traits
 
 
 class AddOutcome(StrEnum):
-    """What became of a comment that was to be kept."""
+    """The result of adding a comment."""
 
     NEW = "new"
     REPEAT = "repeat"
     CONFLICT = "conflict"
-    # Its site deleted it before it came: nothing of it is kept.
+    # The site deleted the comment before it was submitted; nothing is stored.
     DELETED = "deleted"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewComment:
-    """A comment on its way in, to be queued in `lane`.
+    """A submitted comment, to be queued in `lane`.
 
-    Without `keep` it is withdrawn as soon as it is answered.
+    With `keep=False` it is withdrawn once its verdict has been returned.
     """
 
     comment: Comment
@@ -41,7 +41,7 @@ class NewComment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Added:
-    """What became of a `NewComment`, and the id under which this content is kept.
+    """The result of adding a `NewComment`, and the id of the comment with this content.
 
     For CONFLICT it is the id of the earlier comment with other content.
     """
@@ -53,7 +53,7 @@ class Added:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """A comment to be judged, how often that was tried, and what judging needs of its site."""
+    """A comment to be judged, the number of earlier attempts, and its site's settings."""
 
     comment: Comment
     attempts: int
@@ -62,9 +62,9 @@ class Attempt:
 
 
 class Lease(StrEnum):
-    """Whether a process is the only one that does a thing, such as grouping comments."""
+    """The result of taking a lease, which lets one process at a time do a thing."""
 
-    # It was another's before, or nobody's.
+    # The lease was free or had expired.
     TAKEN = "taken"
     KEPT = "kept"
     REFUSED = "refused"
@@ -72,7 +72,7 @@ class Lease(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TraitsPage:
-    """Traits of grouped comments, in the order of judging; `next_after` is None for none."""
+    """Traits of grouped comments, in order of judging; `next_after` is None on the last page."""
 
     traits: tuple[Traits, ...]
     next_after: int | None = None
@@ -80,9 +80,9 @@ class TraitsPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placement:
-    """A comment to be grouped, and an earlier one that it is like, if any.
+    """A comment to be grouped, and the earlier comment that it resembles, if any.
 
-    `new_campaign_id` is for the campaign that they found if the earlier has none.
+    `new_campaign_id` is used for a new campaign if the earlier comment is in none.
     """
 
     comment_id: CommentId
@@ -91,10 +91,10 @@ class Placement:
 
 
 class ScoringQueue(Protocol):
-    """Carries ids, never comments, to the workers."""
+    """Carries comments' ids, never their content, to the workers."""
 
     def put(self, ids: Sequence[CommentId], lane: Lane) -> None:
-        """Hand the ids over. Raise `StoreUnavailableError` within about two seconds."""
+        """Queue the ids. Raise `StoreUnavailableError` within about two seconds."""
 
     def depth(self) -> Mapping[Lane, int]:
-        """Return how many ids wait, by lane."""
+        """Return the number of queued ids by lane."""

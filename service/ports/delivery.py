@@ -1,4 +1,4 @@
-"""What carries messages: to sites and their platforms, by mail, into a chat room."""
+"""Protocols for sending messages: to sites, to platforms, by mail and to a chat room."""
 
 from __future__ import annotations
 
@@ -9,43 +9,43 @@ from service.domain.case import Case
 from service.domain.delivery import Delivery, Endpoint, PlatformAct, SendOutcome
 from service.domain.user import Mail, Sent
 
-# Returns the messages about cases. A store calls it in a transaction, perhaps more than once: it
-# must not call stores.
+# Returns the messages about cases. A store calls it within a transaction, possibly more than once:
+# it must not call stores.
 Tell = Callable[[Sequence[Case]], Sequence[Delivery]]
 
 
 class DeliveryQueue(Protocol):
-    """Wakes the worker that delivers, which otherwise looks some seconds later."""
+    """Wakes the worker that delivers; without a call it polls every few seconds."""
 
     def wake(self) -> None:
-        """Have it deliver now. Raise `StoreUnavailableError` within about two seconds."""
+        """Start a delivery run now. Raise `StoreUnavailableError` within about two seconds."""
 
 
 class SiteNotifier(Protocol):
-    """Calls sites, at addresses that strangers chose, unless they are forbidden."""
+    """Calls sites at URLs that users set, except forbidden ones."""
 
     def refuse(self, url: str) -> str | None:
-        """Return in fixed words why this address is never called, None if it may be.
+        """Return the reason why this URL is never called, None if it may be.
 
-        No name is resolved: that happens at each call.
+        It resolves no name; `send` and `apply` do at each call.
         """
 
     def send(self, delivery: Delivery, endpoint: Endpoint | None) -> SendOutcome:
-        """Send one message, signed for `endpoint`, within a time limit. Never raises."""
+        """Send a message, signed for `endpoint`, within a time limit. Never raises."""
 
     def apply(self, delivery: Delivery, endpoint: Endpoint, act: PlatformAct) -> SendOutcome:
-        """Do this at the platform of `endpoint`, as `send` does."""
+        """Perform `act` at the platform of `endpoint`. Never raises; see `send`."""
 
 
 class Mailer(Protocol):
     """Sends mail."""
 
     def send(self, mail: Mail) -> Sent:
-        """Hand one mail to the mail server within a time limit. Never raises."""
+        """Pass a mail to the mail server within a time limit. Never raises."""
 
 
 class Room(Protocol):
-    """Posts to the chat room that this installation is set up for."""
+    """Posts to the chat room that is configured for this installation."""
 
     def post(self, text: str) -> Sent:
-        """Post one message within a time limit. Never raises."""
+        """Post a message within a time limit. Never raises."""

@@ -1,4 +1,4 @@
-"""Model versions and what they answer."""
+"""Model versions and the classifier's Protocol."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from service.scoring.weights import Cutoffs, Weights
 
 
 class Classifier(Protocol):
-    """Reads comments and says how likely each is spam."""
+    """Estimates how likely comments are to be spam."""
 
     def score_batch(self, inputs: Sequence[ModelInput]) -> list[ModelOutput]:
-        """Return one answer an input, in order; the same input always gets the same answer.
+        """Return one output per input, in order. The same input always gets the same output.
 
-        Raise `ModelUnavailableError` if it can't answer at all.
+        Raise `ModelUnavailableError` if the model cannot be used.
         """
 
 
@@ -24,8 +24,8 @@ class Classifier(Protocol):
 class VersionOnShelf:
     """A model version as its card describes it.
 
-    `figures` and `provenance` are words by name, for people; `serves` is "current", "previous"
-    or empty.
+    `figures` and `provenance` are texts by name, for display; `serves` is "current", "previous" or
+    empty.
     """
 
     name: str
@@ -37,7 +37,7 @@ class VersionOnShelf:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgingModel:
-    """Everything that belongs to one model version and is used together, never mixed."""
+    """The parts of one model version, which are never mixed with another's."""
 
     version: str
     classifier: Classifier

@@ -1,4 +1,4 @@
-"""What is counted for figures and for operators."""
+"""Events that operators count."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from service.ports.comments import Added, NewComment
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedBatch:
-    """A judged batch: when judging `began`, when the verdicts were stored, seconds by stage.
+    """A judged batch: when judging `began`, when verdicts were stored, seconds by stage.
 
-    `stored` are the comments whose verdict was stored now.
+    `stored` are the ids of the comments whose verdicts this batch stored.
     """
 
     comments: Sequence[Comment]
@@ -29,9 +29,9 @@ class JudgedBatch:
 
 
 class Observer:
-    """Receives events that operators count. The base class ignores them.
+    """Receives events for metrics. The base class ignores them.
 
-    Its methods never raise or block. They may keep ids and numbers, no words, names or addresses.
+    Methods never raise or block. They may keep ids and numbers, but no text, names or addresses.
     """
 
     def monotonic(self) -> float:
@@ -39,16 +39,16 @@ class Observer:
         return 0.0
 
     def kept(self, comments: Sequence[NewComment], added: Sequence[Added], *, at: datetime) -> None:
-        """Comments were kept, with these results, and queued."""
+        """Comments were stored, with these results, and queued."""
 
     def judged(self, batch: JudgedBatch) -> None:
         """The verdicts of a batch were stored."""
 
     def told(self, delivery: Delivery, attempt: DeliveryAttempt, state: DeliveryState) -> None:
-        """A message was tried, which left it in this state."""
+        """An attempt to deliver a message ended and left the message in `state`."""
 
     def served(self, *, route: str, method: str, status: int, seconds: float) -> None:
-        """A request was answered; `route` is its template or "", `method` known or "other"."""
+        """A response was sent; `route` is its template or "", `method` known or "other"."""
 
 
 UNOBSERVED = Observer()

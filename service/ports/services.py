@@ -1,4 +1,4 @@
-"""What use cases are handed."""
+"""The container of dependencies that use cases receive."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from service.ports.training import TrainerQueue
 from service.scoring.weights import Promise
 from service.signals.entry_book import EntryBook
 
-# By name alone, so that a command that asks no store waits for none.
+# For type checking only: importing the stores would slow down commands that use none.
 if TYPE_CHECKING:
     from service.learning.taught import Taught
     from service.stores.files.model_versions import VersionShelf
@@ -47,8 +47,8 @@ if TYPE_CHECKING:
 
 
 def nothing_taught() -> Taught:
-    """Return what is taught where nobody has decided."""
-    # Imported late: few processes ask, and numpy takes its time.
+    """Return an empty `Taught`, for installations without decisions."""
+    # Imported here because it loads numpy, which few processes need.
     from service.learning.taught import Taught
 
     return Taught()
@@ -56,26 +56,24 @@ def nothing_taught() -> Taught:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
-    """What use cases are handed: stores, and what else they need. Built by `service.wiring`.
+    """The stores and other dependencies of use cases. `service.wiring` builds it.
 
-    `clock` returns the present moment in UTC, `new_id(prefix)` a fresh identifier that sorts by
-    time, `new_secret()` at least 128 random bits in URL-safe characters. Within `one_moment()` all
-    that a thread reads from the stores is of one moment, that of its first reading, until it
-    writes: what it reads after that is of a later one. `observer` receives events; by default it
-    ignores them.
+    `clock` returns the current time in UTC, `new_id(prefix)` a new identifier that sorts by time,
+    `new_secret()` at least 128 random bits in URL-safe characters. Within `one_moment()` all reads
+    of a thread see one snapshot of the database, until the thread writes.
 
-    `current_model` is called once a batch, so that a swap of versions never mixes one.
-    `current_promise` returns what the serving version's cutoffs promise, None where no version can
-    be read; it loads no classifier. `audit_share` is the share of confident verdicts, in [0, 1],
-    that goes to a moderator as the audit sample. `second_judge` is given an unsure comment and its
-    site's name; where it fails, it returns None. `taught` returns what decisions taught, at most a
-    second old; it is called once a batch.
+    `current_model` and `taught` are called once per batch, so that a batch never mixes versions.
+    `taught` returns what decisions taught, at most a second old. `current_promise` returns what the
+    serving version's cutoffs promise, None if no version can be read; it loads no classifier.
+    `audit_share` is the share of confident verdicts, in [0, 1], that moderators review as the audit
+    sample. `second_judge` receives an unsure comment and its site's name; it returns None if it
+    fails.
 
-    `sender_secrets` key the hashes that recognise senders, `sender_secret` those of Akismet keys
-    and of rate-limited clients, `second_factor_secret` the second factors. `find_system(address)`
-    returns the number of the autonomous system that announces an address, None for an unknown one.
-    `entries_in_force` returns what moderators allow and block, at most a second old; it is called
-    once a batch. `mailer` and `room` carry the daily digest; None for a way that is not set up.
+    `sender_secrets` key the hashes of senders, `sender_secret` those of Akismet keys and of
+    rate-limited clients, `second_factor_secret` those of second factors. `find_system(address)`
+    returns the number of the autonomous system that announces an address, None if unknown.
+    `entries_in_force` returns the allow and block entries, at most a second old; it is called once
+    per batch. `mailer` and `room` send the daily digest; None if not configured.
     """
 
     clock: Callable[[], datetime]
@@ -85,14 +83,14 @@ class Services:
     audit_log: AuditLog
     one_moment: Callable[[], AbstractContextManager[None]]
     observer: Observer = UNOBSERVED
-    # Comments come in and wait for their verdict.
+    # Comments are submitted and wait for their verdicts.
     comments: CommentStore
     queue: ScoringQueue
     reports: ReportStore
     form_challenges: AltchaFormChallenges
     spent_tokens: SpentTokens
     backlog: BacklogStore
-    # They are judged and grouped.
+    # Comments are judged and grouped.
     verdicts: VerdictStore
     rule_facts: RuleFactStore
     current_model: Callable[[], JudgingModel]
@@ -100,7 +98,7 @@ class Services:
     audit_share: float = 0.02
     second_judge: Callable[[Comment, str], SecondOpinion | None] | None = None
     campaigns: CampaignStore
-    # What is known of senders.
+    # Senders.
     history: ValkeyHistoryStore
     rebuild_place: RebuildPlace
     sender_records: SenderRecords
@@ -111,14 +109,14 @@ class Services:
     entries_in_force: Callable[[], EntryBook]
     sender_secret: bytes
     sender_secrets: SenderSecrets
-    # Moderators look and decide.
+    # Moderators search and decide.
     cases: CaseStore
     decisions: DecisionStore
     bulk_decisions: BulkDecisionStore
     search: CaseSearch
     claims: ClaimStore
     figures: FigureStore
-    # Sites and their platforms are told.
+    # Sites and their platforms are notified.
     endpoints: EndpointStore
     applied: AppliedStore
     deliveries: DeliveryStore
@@ -129,12 +127,12 @@ class Services:
     digest_claims: DigestClaims
     mailer: Mailer | None = None
     room: Room | None = None
-    # Decisions teach.
+    # Training.
     retrainings: RetrainingStore
     versions: VersionShelf
     trainer_queue: TrainerQueue
     taught: Callable[[], Taught] = nothing_taught
-    # People sign in.
+    # Sign-in.
     users: UserStore
     sessions: SessionStore
     second_factors: SecondFactorStore

@@ -1,4 +1,4 @@
-"""Retrainings, their runs and the process that runs them."""
+"""Retrainings, their runs, and the process that runs them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from service.domain.retraining import RetrainingOptions, RetrainingReport, Train
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptDecisions:
-    """Decisions handed to a training program: their count and digest."""
+    """The count and digest of the decisions that a training run reads."""
 
     count: int
     sha256: str
@@ -21,7 +21,7 @@ class KeptDecisions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFiles:
-    """What lies in a run's folder; `texts_since` is the age of comments' texts in it, if any."""
+    """A run's folder; `texts_since` is the age of comments' texts in it, None without texts."""
 
     run_id: str
     changed_at: datetime
@@ -30,25 +30,25 @@ class RunFiles:
 
 
 class TrainingRuns(Protocol):
-    """Runs the training program on this machine, each run in a folder of its own."""
+    """Runs the training program on this machine, each run in its own folder."""
 
-    # Names this machine and its folder of runs.
+    # This machine's name and its folder of runs.
     place: str
 
     def refuse(self) -> str | None:
-        """Return in one sentence why nothing can be trained here, None if it can."""
+        """Return the reason why this machine cannot train, None if it can."""
 
     def only_one(self) -> AbstractContextManager[object]:
         """Hold this machine's lock for training. Raise `ConflictError` if it is held."""
 
     def holds(self, run_id: str) -> bool:
-        """Return True if the folder holds an unfinished run of this id to resume."""
+        """Return True if the folder holds an unfinished run with this id."""
 
     def keep_decisions(self, run_id: str, decisions: Iterable[Mapping[str, Any]]) -> KeptDecisions:
-        """Write the decisions for a run, readable by this user alone."""
+        """Write the decisions for a run, readable by this user only."""
 
     def kept_labels(self, run_id: str) -> Iterator[tuple[str, str]]:
-        """Yield the id and the label of each comment whose decision is kept for a run."""
+        """Yield the id and the label of each comment in a run's decisions."""
 
     def train(
         self,
@@ -59,30 +59,31 @@ class TrainingRuns(Protocol):
         told: Callable[[TrainingProgress], None],
         goes_on: Callable[[], bool],
     ) -> RetrainingReport:
-        """Train on the decisions kept for this run, or continue where it was stopped.
+        """Train on a run's decisions, or resume the run.
 
-        `told` is called about every second; what it raises stops the run and is raised. Raise
-        `TrainingStoppedError` after `goes_on` returned False, resumable, or `TrainingFailedError`.
+        `told` is called about once a second; an exception from it stops the run and propagates.
+        Raise `TrainingStoppedError`, resumable, once `goes_on` returns False, or
+        `TrainingFailedError`.
         """
 
     def keep_report_alone(self, run_id: str) -> None:
-        """Delete everything of a run but its report."""
+        """Delete a run's files except its report."""
 
     def drop_texts(self, run_id: str) -> None:
-        """Delete every comment's text from a run's folder; an unfinished run goes wholly."""
+        """Delete comments' texts from a run's folder, or all of it if the run is unfinished."""
 
     def drop(self, run_id: str) -> None:
-        """Delete a run's folder, if there is one."""
+        """Delete a run's folder if it exists."""
 
     def runs(self) -> list[RunFiles]:
-        """Return what there is, the newest first."""
+        """Return the runs, newest first."""
 
 
 class TrainerQueue(Protocol):
-    """Wakes the process that retrains, where there is one."""
+    """Wakes the process that retrains, if there is one."""
 
     def wake(self) -> None:
-        """Have it look for what is asked for. Raise `StoreUnavailableError`."""
+        """Have it look for requested retrainings. Raise `StoreUnavailableError`."""
 
     def is_heard(self) -> bool:
-        """Return True if such a process sent a heartbeat lately. Raise the same."""
+        """Return True if it sent a heartbeat recently. Raise `StoreUnavailableError`."""

@@ -1,4 +1,4 @@
-"""One set of stores over SQL: SQLite by default, PostgreSQL by changing a URL."""
+"""SQL stores, for SQLite (the default) and PostgreSQL."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = ["Connections", "SqlStores", "create_engine", "ping", "prove_write"]
 
 
 class SqlStores:
-    """The SQL adapters that share one engine, each named as in `Services`."""
+    """The SQL stores over one engine, each named as in `Services`."""
 
     def __init__(self, engine: sa.Engine) -> None:
         self.backlog = BacklogStore(engine)

@@ -1,4 +1,4 @@
-"""Keeps the audit log in a SQL database."""
+"""The audit log in a SQL database."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from service.stores.sql.tables import audit_log
 
 
 class AuditLog(SqlStore):
-    """Keeps every act of a person; entries are only ever appended."""
+    """Stores users' actions; entries are never changed or deleted."""
 
     def append(self, entry: AuditEntry) -> None:
-        """Append one act."""
+        """Append an entry."""
         self.write(lambda connection: insert_entries(connection, [entry]))
 
     def page(self, criteria: AuditFilter, *, after: int | None, limit: int) -> AuditPage:
-        """Return one page, the newest first; `after` is the page before's `next_after`, or None."""
+        """Return one page, newest first. `after` is the previous page's `next_after`, or None."""
         log = audit_log.c
         conditions: list[sa.ColumnElement[bool]] = [
             log[name] == value
@@ -41,7 +41,7 @@ class AuditLog(SqlStore):
         )
 
     def recent(self, *, subject: str | None = None, limit: int = 100) -> list[AuditEntry]:
-        """Return the newest acts first, of one subject if given."""
+        """Return the newest entries first, optionally of one subject."""
         query = sa.select(audit_log).order_by(audit_log.c.seq.desc()).limit(limit)
         if subject is not None:
             query = query.where(audit_log.c.subject == subject)
@@ -49,12 +49,12 @@ class AuditLog(SqlStore):
 
 
 def insert_entries(connection: sa.Connection, entries: Sequence[AuditEntry]) -> None:
-    """Append acts within a transaction."""
+    """Append entries within a transaction."""
     if entries:
         connection.execute(sa.insert(audit_log), [entry_values(entry) for entry in entries])
 
 
 def insert_entry(connection: sa.Connection, entry: AuditEntry | None) -> None:
-    """Append an act within the transaction that does it, where there is one to append."""
+    """Append an entry, if any, within the transaction of the logged action."""
     if entry is not None:
         insert_entries(connection, [entry])

@@ -1,4 +1,4 @@
-"""What all SQL stores use: reading, writing, and parts of statements."""
+"""Reading, writing and parts of statements that all SQL stores use."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from service.stores.sql.engine import reading, refuse_damaged, write
 from service.stores.sql.tables import write_probe
 
 _T = TypeVar("_T")
-# The sites that are looked at; None means all.
+# The sites to include; None means all.
 SiteIds = Sequence[SiteId] | None
 
-# SQLite takes 32,766 parameters a statement, PostgreSQL 65,535.
+# SQLite allows 32,766 parameters per statement, PostgreSQL 65,535.
 CHUNK = 1_000
 
 
 def chunks(items: Sequence[_T]) -> Iterator[Sequence[_T]]:
-    """Yield the items in pieces that one statement can take."""
+    """Yield the items in chunks that fit into one statement."""
     for start in range(0, len(items), CHUNK):
         yield items[start : start + CHUNK]
 
@@ -37,7 +37,7 @@ def rows_in(
     column: sa.ColumnElement[Any],
     values: Sequence[Any],
 ) -> Iterator[sa.Row[*tuple[Any, ...]]]:
-    """Yield what a query finds of rows whose column has one of these values."""
+    """Yield the query's rows whose column has one of these values."""
     for some in chunks(values):
         yield from connection.execute(query.where(column.in_(some)))
 
@@ -48,7 +48,7 @@ def execute_in(
     column: sa.ColumnElement[Any],
     values: Sequence[Any],
 ) -> None:
-    """Change or delete rows whose column has one of these values."""
+    """Update or delete the rows whose column has one of these values."""
     for some in chunks(values):
         connection.execute(statement.where(column.in_(some)))
 
@@ -61,23 +61,23 @@ def known(found: _T | None, what: str, row_id: str) -> _T:
 
 
 def no_such(what: str, row_id: str) -> NotFoundError:
-    """Return the error for an id that is not kept."""
+    """Return the error for an unknown id."""
     return NotFoundError(f"there is no {what} {row_id!r}")
 
 
 def refuse_unknown(connection: sa.Connection, table: sa.Table, row_id: str, what: str) -> None:
-    """Raise `NotFoundError` if a table has no row of this id."""
+    """Raise `NotFoundError` if a table has no row with this id."""
     known(connection.scalar(sa.select(table.c.id).where(table.c.id == row_id)), what, row_id)
 
 
 def insert_new(connection: sa.Connection, table: sa.Table, values: Mapping[str, Any]) -> bool:
-    """Insert a row whose unique values are free; return True if they were."""
+    """Insert a row unless its unique values exist; return True if it was inserted."""
     statement = insert_if_free(connection, table).returning(*table.primary_key)
     return bool(connection.execute(statement, [values]).all())
 
 
 def put_row(connection: sa.Connection, table: sa.Table, values: Mapping[str, Any]) -> None:
-    """Insert a row, or give the one with its primary key these values."""
+    """Insert a row or update the row with the same primary key."""
     key = table.primary_key.columns
     changed = {name: value for name, value in values.items() if name not in key}
     new = upsert(connection, table).values(values)
@@ -85,13 +85,13 @@ def put_row(connection: sa.Connection, table: sa.Table, values: Mapping[str, Any
 
 
 def is_older(at: sa.Column[Any], row_id: sa.Column[Any], than: Place) -> sa.ColumnElement[bool]:
-    """Return the condition for coming after a place in a list that has the newest first."""
+    """Return the condition for rows after `than` in a list that is sorted newest first."""
     place = sa.tuple_(sa.literal(than.at, at.type), sa.literal(than.id, row_id.type))
     return sa.tuple_(at, row_id) < place
 
 
 def insert_if_free(connection: sa.Connection, table: sa.Table) -> Any:
-    """Return an INSERT that skips rows whose unique values are taken."""
+    """Return an INSERT that skips rows whose unique values exist."""
     return upsert(connection, table).on_conflict_do_nothing()
 
 
@@ -105,7 +105,7 @@ def upsert(connection: sa.Connection, table: sa.Table) -> Any:
 def insert_rows(
     connection: sa.Connection, table: sa.Table, rows: Sequence[Mapping[str, Any]]
 ) -> None:
-    """Insert rows of the same columns; on PostgreSQL COPY raises the driver's own errors."""
+    """Insert rows with the same columns. On PostgreSQL, COPY raises the driver's own errors."""
     if not rows:
         return
     if connection.dialect.name != "postgresql":
@@ -119,7 +119,7 @@ def insert_rows(
     quote = dialect.identifier_preparer.quote
     names = ", ".join(quote(name) for name in ready)
     driver = connection.connection.driver_connection
-    assert driver is not None  # noqa: S101  # there is one within a transaction
+    assert driver is not None  # noqa: S101  # A transaction always has one.
     with (
         driver.cursor() as cursor,
         cursor.copy(f"COPY {quote(table.name)} ({names}) FROM STDIN") as copy,
@@ -131,7 +131,7 @@ def insert_rows(
 def take_lease(
     connection: sa.Connection, table: sa.Table, holder: str, *, now: datetime, until: datetime
 ) -> Lease:
-    """Take or prolong the lease in this table's one row."""
+    """Take or renew the lease in this table's only row."""
     query = sa.select(table).where(table.c.id == 1).with_for_update()
     row = connection.execute(query).one_or_none()
     if row is not None and row.holder != holder and row.until > now:
@@ -141,7 +141,7 @@ def take_lease(
     statement = (
         upsert(connection, table)
         .values(id=1, **values)
-        # Two concurrent calls may have found no row: the second one is refused here.
+        # Two concurrent calls may both have found no row; this refuses the second one.
         .on_conflict_do_update(index_elements=["id"], set_=values, where=free)
         .returning(table.c.holder)
     )
@@ -161,23 +161,21 @@ class SqlStore:
         self._engine = engine
 
     def _rows(self, query: sa.Select[Any]) -> Sequence[sa.Row[*tuple[Any, ...]]]:
-        """Return a query's rows."""
         with reading(self._engine) as connection:
             return connection.execute(query).all()
 
     def _count(self, query: sa.Select[Any]) -> int:
-        """Return the only number of a query's only row, 0 for NULL or no row."""
+        """Return the number in a query's only row, 0 for NULL or no row."""
         with reading(self._engine) as connection:
             return connection.scalar(query) or 0
 
     def _find(self, query: sa.Select[Any], read: Callable[[Any], _T]) -> _T | None:
-        """Return the value of a query's only row, None if there is no row."""
+        """Return the value of a query's only row, None without a row."""
         with reading(self._engine) as connection:
             row = connection.execute(query).one_or_none()
         return None if row is None else read(row)
 
     def _list(self, query: sa.Select[Any], read: Callable[[Any], _T]) -> list[_T]:
-        """Return the values of a query's rows."""
         return [read(row) for row in self._rows(query)]
 
     def write(self, work: Callable[[sa.Connection], _T]) -> _T:
@@ -191,7 +189,7 @@ _Store = TypeVar("_Store", bound=SqlStore)
 def transaction(
     method: Callable[Concatenate[_Store, sa.Connection, _P], _T],
 ) -> Callable[Concatenate[_Store, _P], _T]:
-    """Run a store's method in one transaction, with its connection; again after a deadlock."""
+    """Run a store's method in a transaction, and again after a deadlock; pass the connection."""
 
     @wraps(method)
     def within(self: _Store, /, *args: _P.args, **named: _P.kwargs) -> _T:
@@ -201,10 +199,10 @@ def transaction(
 
 
 def prove_write(engine: sa.Engine, *, at: datetime) -> None:
-    """Return once a write of `at` into the row of a table for this purpose is durable.
+    """Write `at` to the probe's table; return once the write is durable.
 
-    Damage that this process met is an error until something else was written, as this row may be
-    sound all the same. Raise `StoreUnavailableError`.
+    Raise `StoreUnavailableError` on failure, and after damage that this process has found until
+    another write succeeds, because the probe's row may be undamaged.
     """
     refuse_damaged(engine)
     write(engine, lambda connection: put_row(connection, write_probe, {"id": 1, "at": at}))

@@ -1,4 +1,4 @@
-"""Opens the database so that what was committed lasts, and limits every wait."""
+"""Creates engines with durable commits and limited waits."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from service.install_commands import install_command
 
 _T = TypeVar("_T")
 
-# The longest write of ours, 1,000 comments, holds the lock for about 0.1 s.
+# The longest write, 1,000 comments, holds the lock for about 0.1 s.
 _LOCK_TIMEOUT_MS = 5_000
 _STATEMENT_TIMEOUT_MS = 15_000
 _CONNECT_TIMEOUT_SECONDS = 3
 _POOL_TIMEOUT_SECONDS = 5
-# An extended result code of SQLite carries the primary one in its lowest byte.
+# The lowest byte of SQLite's extended result code is the primary code.
 _PRIMARY_CODE = 0xFF
 _FULL = {sqlite3.SQLITE_FULL, "53100"}
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, "XX001", "XX002"}
@@ -43,18 +43,18 @@ _CAUSES: dict[object, str] = {
     sqlite3.SQLITE_IOERR: "its disk reports errors",
     sqlite3.SQLITE_READONLY: "it can only be read",
 }
-# PostgreSQL ends one of two transactions that wait for each other; it heals by trying again.
+# PostgreSQL aborts one of two deadlocked transactions; it succeeds when repeated.
 _DEADLOCK_TRIES = 4
 _DEADLOCK_PAUSE_SECONDS = 0.01
 
 _WRITING = "slopsieve_writing"
 _STATE = "slopsieve_state"
-# A connection that was used so lately is not tested, which costs a round trip, before it is handed
-# out. A restart takes longer.
+# A connection used more recently than this is not tested before use, which saves a round trip. A
+# restart of the database takes longer.
 _TRUSTED_SECONDS = 1.0
 _USED_AT = "slopsieve_used_at"
-# SQLite itself sleeps ever longer, up to 0.1 s, for a write of one or two milliseconds. 2026-11-20,
-# of 200 comments a second 47 were answered in time so, 200 with turns and short sleeps.
+# SQLite's own busy handler sleeps up to 0.1 s while a write takes one or two milliseconds. At 200
+# comments a second, 47 met their deadline with it, all 200 with turns and short sleeps.
 _WRITE_TURN_SLEEP_SECONDS = 0.001
 _IS_DAMAGED = "the database cannot be used now: its file is damaged"
 _FORMS = "a database URL begins with postgresql:// or is sqlite:///FILE"
@@ -62,14 +62,14 @@ _FORMS = "a database URL begins with postgresql:// or is sqlite:///FILE"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connections:
-    """How many connections a process keeps, how many more it may open, and for how long.
+    """Limits of a process's connection pool.
 
-    With `behind_pooler` no transaction relies on what an earlier one left behind: PgBouncer lends
-    connections for one transaction each. Nothing is prepared, and each sets its own timeouts.
+    With `behind_pooler` no transaction relies on an earlier one's session, because PgBouncer lends
+    a connection per transaction: nothing is prepared, and each transaction sets its own timeouts.
     """
 
     kept: int = 8
-    # The API serves up to 512 requests at once; a connection more is cheaper than a refusal.
+    # The API serves up to 512 requests at once.
     more: int = 56
     recycle_seconds: int = 1_800
     behind_pooler: bool = False
@@ -78,10 +78,10 @@ class Connections:
 def create_engine(
     url: str, *, lock_timeout_ms: int = _LOCK_TIMEOUT_MS, connections: Connections | None = None
 ) -> sa.Engine:
-    """Return an engine for a `sqlite:///file` or `postgresql://` URL; nothing is opened yet.
+    """Return an engine for a `sqlite:///file` or `postgresql://` URL; it connects lazily.
 
-    Calls fail that wait longer than `lock_timeout_ms` for another's write. Raise `ValueError` for
-    any other URL, whose password the message leaves out, and for PostgreSQL without its driver.
+    Statements fail that wait longer than `lock_timeout_ms` for a lock. Raise `ValueError` for any
+    other URL, without its password in the message, and for PostgreSQL if its driver is missing.
     """
     allowed = connections or Connections()
     try:
@@ -120,10 +120,10 @@ def _sqlite_engine(url: sa.URL, lock_timeout_ms: int, connections: Connections) 
 
 
 def _prepare_sqlite(connection: Any, _record: object) -> None:
-    """Make a commit durable and let readers and the writer of several processes coexist."""
-    # The driver's own BEGIN comes too late and is never IMMEDIATE; `_begin_sqlite` sends it.
+    """Make commits durable and let several processes read and write concurrently."""
+    # The driver sends BEGIN late and never IMMEDIATE; `_begin_sqlite` sends it.
     connection.isolation_level = None
-    # Two processes that switch a new database at once do not wait for each other by themselves.
+    # SQLite's own timeout does not cover two processes that switch a new database to WAL.
     deadline = time.monotonic() + _LOCK_TIMEOUT_MS / 1000
     while connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
         try:
@@ -134,12 +134,12 @@ def _prepare_sqlite(connection: Any, _record: object) -> None:
             time.sleep(0.01)
     connection.execute("PRAGMA synchronous=FULL")
     connection.execute("PRAGMA foreign_keys=ON")
-    # 8 MB for each connection, and a busy API may hold 64 of them.
+    # 8 MB per connection; a busy API may have 64 connections.
     connection.execute("PRAGMA cache_size=-8000")
 
 
 def _begin_sqlite(connection: sa.Connection) -> None:
-    """Take the write lock at the start: two readers that become writers would deadlock."""
+    """Take the write lock at the start, because readers that become writers could deadlock."""
     options = connection.get_execution_options()
     if not options.get(_WRITING, False):
         connection.exec_driver_sql("BEGIN")
@@ -166,7 +166,7 @@ def _begin_sqlite(connection: sa.Connection) -> None:
 
 @contextmanager
 def _turn(engine: sa.Engine) -> Iterator[None]:
-    """Let the threads of one process write to SQLite one after another, without polling."""
+    """Serialize a process's writes to SQLite without polling."""
     state = _state(engine)
     if not state.writing.acquire(timeout=state.patience_seconds):
         raise StoreUnavailableError("the database is busy with other writes")
@@ -187,7 +187,7 @@ def _postgresql_engine(url: sa.URL, lock_timeout_ms: int, connections: Connectio
         isolation_level="READ COMMITTED",
         execution_options={_STATE: _State(lock_timeout_ms / 1000)},
         connect_args={
-            # How often a connection sees a statement before it prepares it; 5 is psycopg's own.
+            # Executions before a statement is prepared; 5 is psycopg's default.
             "prepare_threshold": None if connections.behind_pooler else 5,
             "connect_timeout": _CONNECT_TIMEOUT_SECONDS,
             "application_name": "slopsieve",
@@ -195,7 +195,7 @@ def _postgresql_engine(url: sa.URL, lock_timeout_ms: int, connections: Connectio
         },
     )
 
-    # Settings in the connection string would be refused by a pooler such as PgBouncer.
+    # Poolers such as PgBouncer refuse settings in the connection string.
     limits = (
         "SELECT set_config('timezone', 'UTC', {local}), "
         f"set_config('lock_timeout', '{lock_timeout_ms}', {{local}}), "
@@ -219,7 +219,7 @@ def _postgresql_engine(url: sa.URL, lock_timeout_ms: int, connections: Connectio
     def refuse_dead(
         connection: Any, record: ConnectionPoolEntry, _proxy: PoolProxiedConnection
     ) -> None:
-        """Let the pool replace its connections if this one, unused for a while, fails."""
+        """Have the pool replace its connections if this one, unused for a while, fails."""
         used_at = record.info.get(_USED_AT)
         if used_at is None or time.monotonic() - used_at < _TRUSTED_SECONDS:
             return
@@ -264,13 +264,13 @@ class _Held(threading.local):
 
 
 class _State:
-    """What the threads of a process share about an engine."""
+    """State of an engine that a process's threads share."""
 
     def __init__(self, patience_seconds: float) -> None:
         self.patience_seconds = patience_seconds
         self.writing = threading.Lock()
         self.held = _Held()
-        # Met since the last write; the row of the write probe may be sound all the same.
+        # Found since the last write; the row of the write probe may be undamaged.
         self.met_damage = False
 
 
@@ -281,11 +281,10 @@ def _state(engine: sa.Engine) -> _State:
 
 @contextmanager
 def one_moment(engine: sa.Engine) -> Iterator[None]:
-    """Let all that this thread reads within see one moment, over one connection.
+    """Run all reads of this thread in one snapshot, over one connection.
 
-    The moment is that of the first reading. After a write by this thread a later one begins, so
-    that the thread sees what it wrote. Within another `one_moment` it changes nothing. Hold it no
-    longer than a page takes.
+    The snapshot begins with the first read. A write by this thread ends it, so that the thread sees
+    its own changes. A nested call has no effect. Use it for no longer than a page.
     """
     held = _state(engine).held
     if held.is_open:
@@ -302,7 +301,7 @@ def one_moment(engine: sa.Engine) -> Iterator[None]:
 
 @contextmanager
 def reading(engine: sa.Engine) -> Iterator[sa.Connection]:
-    """Give a connection whose statements all see one moment, that of `one_moment` within it.
+    """Provide a connection that reads one snapshot; within `one_moment`, that snapshot.
 
     Raise `StoreUnavailableError`.
     """
@@ -316,7 +315,7 @@ def reading(engine: sa.Engine) -> Iterator[sa.Connection]:
         try:
             yield held.take(engine)
         except BaseException:
-            # After an error PostgreSQL refuses whatever follows in a transaction.
+            # After an error PostgreSQL refuses all further statements of a transaction.
             held.let_go()
             raise
         finally:
@@ -331,17 +330,17 @@ def _reader(engine: sa.Engine) -> sa.Connection:
 
 
 def write(engine: sa.Engine, work: Callable[[sa.Connection], _T]) -> _T:
-    """Call `work` in one transaction, again after a deadlock, and return its durable result."""
+    """Call `work` in a transaction, again after a deadlock; return its result once durable."""
     with our_errors(engine):
         for number in range(1, _DEADLOCK_TRIES):
             try:
                 return _write_once(engine, work)
             except (DBAPIError, engine.dialect.loaded_dbapi.OperationalError) as error:
-                # What fails within a COPY comes straight from the driver.
+                # Errors within a COPY are the driver's own.
                 driver_error = getattr(error, "orig", error)
                 if getattr(driver_error, "sqlstate", None) != "40P01":
                     raise
-            # At once, the two might deadlock again.
+            # Without a pause the two might deadlock again.
             time.sleep(_DEADLOCK_PAUSE_SECONDS * number)
         return _write_once(engine, work)
 
@@ -349,7 +348,7 @@ def write(engine: sa.Engine, work: Callable[[sa.Connection], _T]) -> _T:
 def _write_once(engine: sa.Engine, work: Callable[[sa.Connection], _T]) -> _T:
     held = _state(engine).held
     if not held.in_use:
-        # First, as threads that hold a connection while they wait for another might deadlock.
+        # Released first, because threads that wait for a second connection might deadlock.
         held.let_go()
     with (
         _turn(engine) if engine.dialect.name == "sqlite" else nullcontext(),
@@ -363,16 +362,16 @@ def _write_once(engine: sa.Engine, work: Callable[[sa.Connection], _T]) -> _T:
 
 @contextmanager
 def our_errors(engine: sa.Engine) -> Iterator[None]:
-    """Raise `StoreUnavailableError` for what is not a statement's own fault; note damage."""
+    """Raise `StoreUnavailableError` for errors other than a statement's own; record damage."""
     try:
         yield
     except (OperationalError, InterfaceError, InternalError, PoolTimeoutError) as error:
         raise _unavailable(error, engine) from error
     except (sqlite3.DatabaseError, engine.dialect.loaded_dbapi.OperationalError) as error:
-        # Errors of preparing a connection come straight from the driver.
+        # Errors while a connection is prepared are the driver's own.
         raise _unavailable(error, engine) from error
     except DatabaseError as error:
-        # The base class itself stands for a damaged or foreign file.
+        # sqlite3 raises the base class for a damaged file or one that is no database.
         if type(error) is not DatabaseError:
             raise
         raise _unavailable(error, engine) from error
@@ -392,22 +391,22 @@ def _unavailable(error: Exception, engine: sa.Engine) -> StoreUnavailableError:
 
 
 def ping(engine: sa.Engine) -> None:
-    """Return if the database answers. Raise `StoreUnavailableError` if not, or if damaged."""
+    """Check that the database responds. Raise `StoreUnavailableError`, also for damage."""
     refuse_damaged(engine)
     with reading(engine) as connection:
         connection.execute(sa.select(1))
 
 
 def refuse_damaged(engine: sa.Engine) -> None:
-    """Raise `StoreDamagedError` if this process met damage and nothing was written since."""
+    """Raise `StoreDamagedError` if this process found damage and has not written since."""
     if _state(engine).met_damage:
         raise StoreDamagedError(_IS_DAMAGED)
 
 
 def is_whole(path: Path) -> bool:
-    """Return True if SQLite finds no damage in tables and indexes; it reads the whole file.
+    """Return True if SQLite finds no damage in tables and indexes; it reads the entire file.
 
-    Raise `OSError` for a file that cannot be opened.
+    Raise `OSError` if the file cannot be opened.
     """
     with path.open("rb"):
         pass

@@ -1,4 +1,4 @@
-"""Keeps what moderators allow and block in a SQL database."""
+"""Stores moderators' allow and block entries in a SQL database."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _PERSONAL = (EntryKind.EMAIL.value, EntryKind.ADDRESS.value)
 
 
 class ListEntryStore(SqlStore):
-    """Keeps what moderators allow and block."""
+    """Stores allow and block entries."""
 
     @transaction
     def add(
@@ -53,10 +53,11 @@ class ListEntryStore(SqlStore):
         act: Callable[[ListEntry], AuditEntry] | None = None,
         check: Callable[[Sequence[ListEntry]], None] | None = None,
     ) -> None:
-        """Keep entries, all or none, and in the log what `act` returns for each.
+        """Add entries, all or none, and log the result of `act` for each.
 
-        `check` is first called with those in force, which nobody else changes meanwhile; what it
-        raises is raised. Raise `NotFoundError` for an unknown site, `ConflictError` for a taken id.
+        `check` is called first, with the entries in force, which are locked meanwhile; its
+        exceptions propagate. Raise `NotFoundError` for an unknown site, `ConflictError` for a
+        taken id.
         """
         for site_id in sorted({entry.site_id for entry in entries if entry.site_id is not None}):
             refuse_unknown(tx, sites, site_id, "site")
@@ -78,9 +79,9 @@ class ListEntryStore(SqlStore):
         at: datetime,
         act: Callable[[ListEntry], AuditEntry] | None = None,
     ) -> list[ListEntry]:
-        """Mark entries as removed; return those that were not before, logged by `act`.
+        """Mark entries as removed and log it; return those that were not removed before.
 
-        They are kept, so that verdicts that followed them can be understood.
+        The rows stay, so that verdicts that followed them can be explained.
         """
         values = {"removed_at": at, "removed_by": by}
         return self._mark(entry_ids, _c.removed_at.is_(None), values, act)
@@ -88,7 +89,7 @@ class ListEntryStore(SqlStore):
     def restore(
         self, entry_ids: Sequence[str], *, act: Callable[[ListEntry], AuditEntry] | None = None
     ) -> list[ListEntry]:
-        """Take removals back; return the entries that were removed, logged by `act`."""
+        """Undo removals and log it; return the entries that were removed."""
         values = {"removed_at": None, "removed_by": None}
         return self._mark(entry_ids, _c.removed_at.is_not(None), values, act)
 
@@ -112,9 +113,9 @@ class ListEntryStore(SqlStore):
 
     @transaction
     def forget(self, tx: sa.Connection, keys: Sequence[str]) -> int:
-        """Delete the entries for one e-mail or address with one of these keys; return how many.
+        """Delete the entries for an e-mail or IP address with one of these keys; return how many.
 
-        Those for networks, domains and phrases stay: other people share them.
+        Entries for networks, domains and phrases stay, because other people share them.
         """
         gone = _known_by(tx, frozenset(keys))
         if gone:
@@ -123,19 +124,19 @@ class ListEntryStore(SqlStore):
         return len(gone)
 
     def known_by(self, keys: Sequence[str]) -> list[ListEntry]:
-        """Return what `forget` would delete, removed or not, by id."""
+        """Return the entries that `forget` would delete, removed or not, by id."""
         query = sa.select(list_entries).order_by(_c.id)
         with reading(self._engine) as connection:
             ids = _known_by(connection, frozenset(keys))
             return [_entry_from(row) for row in rows_in(connection, query, _c.id, ids)]
 
     def get(self, entry_id: str) -> ListEntry:
-        """Return an entry, removed or not. Raise `NotFoundError` for an unknown one."""
+        """Return an entry, removed or not. Raise `NotFoundError` if it is unknown."""
         query = sa.select(list_entries).where(_c.id == entry_id)
         return known(self._find(query, _entry_from), "list entry", entry_id)
 
     def page(self, criteria: EntryFilter, *, cursor: str | None, limit: int) -> EntryPage:
-        """Return one page. Raise `InvalidInputError` for a cursor that this store did not make."""
+        """Return one page. Raise `InvalidInputError` for an invalid cursor."""
         wanted = _conditions(criteria)
         if cursor is not None:
             wanted.append(is_older(_c.added_at, _c.id, read_cursor(cursor, _LIST)))
@@ -152,22 +153,22 @@ class ListEntryStore(SqlStore):
         return EntryPage(entries=tuple(found[:limit]), next_cursor=next_cursor)
 
     def count(self, criteria: EntryFilter) -> int:
-        """Return how many entries match."""
+        """Return the number of matching entries."""
         query = sa.select(sa.func.count()).select_from(list_entries).where(*_conditions(criteria))
         return self._count(query)
 
     def in_force(self, at: datetime) -> list[ListEntry]:
-        """Return all entries that are not removed and have not expired at `at`, in no order."""
+        """Return all entries that are neither removed nor expired at `at`, in no order."""
         with reading(self._engine) as connection:
             return _in_force(connection, at)
 
     def version(self) -> int:
-        """Return a number that grows with every change but hits; cheap to ask for."""
+        """Return a number that increases with every change except hits; cheap to read."""
         return self._count(sa.select(list_version.c.version))
 
     def count_hits(self, hits: Mapping[str, int], *, at: datetime) -> None:
-        """Add to the hits of entries, by id, and set when the last one was; `version` stays."""
-        # In one order everywhere, so that two batches with entries in common do not deadlock.
+        """Add to entries' hits, by id, and set the time of the last; `version` does not change."""
+        # A fixed order, so that two batches with entries in common do not deadlock.
         rows = [{"entry_id": key, "more": hits[key], "at": at} for key in sorted(hits)]
         if not rows:
             return
@@ -186,7 +187,7 @@ def _in_force(connection: sa.Connection, at: datetime) -> list[ListEntry]:
     rows = connection.execute(sa.select(list_entries).where(_is_in_force(at))).all()
     entries = []
     for row in rows:
-        # One of a kind that only a later version knows must not keep comments unjudged.
+        # An entry of a kind from a later version must not prevent judging.
         try:
             entries.append(_entry_from(row))
         except ValueError:
@@ -229,12 +230,12 @@ def _conditions(criteria: EntryFilter) -> list[sa.ColumnElement[bool]]:
     return wanted
 
 
-# A new entry counts in every process after this long at most.
+# Maximum time until every process uses a new entry.
 RECHECK_SECONDS = 0.5
 
 
 class BookKeeper:
-    """Keeps the entries in force ready for judging, and asks every half second for changes."""
+    """Caches the entries in force for judging; checks for changes every half second."""
 
     def __init__(
         self,
@@ -258,7 +259,7 @@ class BookKeeper:
         with self._lock:
             now = self._monotonic()
             if self._checked_at is None or now - self._checked_at >= self._recheck_seconds:
-                # The version first: what changes while entries are read is read again next time.
+                # Read first, so that a change during the read is noticed next time.
                 version = self._store.version()
                 if version != self._version:
                     self._book = EntryBook(self._store.in_force(self._clock()))

@@ -1,4 +1,4 @@
-"""Copies one database into another, of the same kind or not, and compares them row by row."""
+"""Copies one database into another, of any kind, and compares them row by row."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from service.stores.sql.base import insert_if_free, insert_rows
 from service.stores.sql.engine import reading, write
 from service.stores.sql.tables import comments, metadata, search_due
 
-# Some 10 MB of comments.
+# About 10 MB of comments.
 PORTION = 5_000
-# Every database has its own of these; the search's index differs by kind and is built again.
+# Each database has its own rows here; the search index differs by kind and is rebuilt.
 _ITS_OWN = frozenset(
     {"claims", "grouping_lease", "retraining_lease", "search_docs", "search_due", "write_probe"}
 )
 
-# Is called with the number of rows that are done since the last call.
+# Called with the number of rows processed since the last call.
 Told = Callable[[int], None]
 
 
 class TableSum(NamedTuple):
-    """What a table holds: its rows, and a SHA-256 over all their values in the key's order."""
+    """A table's number of rows, and a SHA-256 over all values in the order of the key."""
 
     rows: int
     sha256: str
 
 
 class Compared(NamedTuple):
-    """One table on both sides."""
+    """A table's sums in both databases."""
 
     table: str
     source: TableSum
@@ -43,28 +43,28 @@ class Compared(NamedTuple):
 
     @property
     def equal(self) -> bool:
-        """Return True if both sides hold the same."""
+        """Return True if both are the same."""
         return self.source == self.target
 
 
 def moved_tables() -> Sequence[sa.Table]:
-    """Return the tables whose rows move, each after those that it refers to."""
+    """Return the tables to copy, each after the tables that it references."""
     return [table for table in metadata.sorted_tables if table.name not in _ITS_OWN]
 
 
 def count_rows(engine: sa.Engine) -> int:
-    """Return how many rows there are to move. Raise `StoreUnavailableError`."""
+    """Return the number of rows to copy. Raise `StoreUnavailableError`."""
     with reading(engine) as connection:
         counted = (sa.select(sa.func.count()).select_from(table) for table in moved_tables())
         return sum(connection.execute(query).scalar_one() for query in counted)
 
 
 def move_rows(source: sa.Engine, target: sa.Engine, *, resume: bool, told: Told) -> None:
-    """Copy every row of `source` into `target`; both schemas must be of this version.
+    """Copy all rows of `source` into `target`; both schemas must be of this version.
 
-    `PORTION` rows make a transaction. The source is read as of one moment. With `resume` each table
-    continues after the last key in the target. Upkeep indexes the comments for the search later.
-    Raise `ConflictError`, before anything is written, if the target holds rows without `resume`;
+    Each transaction writes `PORTION` rows. The source is read in one snapshot. With `resume` each
+    table continues after the last key in the target. Upkeep indexes the comments for the search
+    later. Raise `ConflictError`, before any write, if the target has rows and `resume` is False;
     `StoreUnavailableError`.
     """
     if not resume and count_rows(target):
@@ -84,9 +84,9 @@ def move_rows(source: sa.Engine, target: sa.Engine, *, resume: bool, told: Told)
 
 
 def compare(source: sa.Engine, target: sa.Engine, *, told: Told) -> list[Compared]:
-    """Return what each table holds on both sides. Raise `StoreUnavailableError`."""
+    """Return each table's sums in both databases. Raise `StoreUnavailableError`."""
     sums = []
-    # One after the other, as PostgreSQL ends a transaction that is idle for long.
+    # One after the other, because PostgreSQL ends transactions that are idle for long.
     for side in (source, target):
         with reading(side) as connection:
             sums.append([_sum(connection, table, told) for table in moved_tables()])
@@ -97,7 +97,7 @@ def compare(source: sa.Engine, target: sa.Engine, *, told: Told) -> list[Compare
 
 
 def _count_on(connection: sa.Connection) -> None:
-    """Set PostgreSQL's sequences to follow the copied numbers."""
+    """Advance PostgreSQL's sequences past the copied numbers."""
     if connection.dialect.name != "postgresql":
         return
     for table in moved_tables():
@@ -113,9 +113,9 @@ def _count_on(connection: sa.Connection) -> None:
 
 
 def _let_be_found(connection: sa.Connection) -> None:
-    """Have upkeep index every comment that has words."""
+    """Have upkeep index every comment with words for the search."""
     if connection.dialect.name == "postgresql":
-        # One statement for all of an archive: it may take longer than anybody waits for a page.
+        # One statement for the whole archive may exceed the limit for pages.
         connection.exec_driver_sql("SET LOCAL statement_timeout = 0")
     kept = sa.select(comments.c.id).where(comments.c.withdrawn_at.is_(None))
     connection.execute(insert_if_free(connection, search_due).from_select(["comment_id"], kept))
@@ -143,7 +143,7 @@ def _plain(value: object) -> str:
 def _portions(
     connection: sa.Connection, table: sa.Table, after: Sequence[Any] | None = None
 ) -> Iterator[list[dict[str, Any]]]:
-    """Yield the rows in the order of the key, after a key if one is given."""
+    """Yield the rows in the order of the key, optionally after a key."""
     key = list(table.primary_key.columns)
     while True:
         query = sa.select(table).order_by(*key).limit(PORTION)

@@ -1,4 +1,4 @@
-"""Keeps moderators' accounts, their sessions and second factors in a SQL database."""
+"""Stores accounts, their sessions and second factors in a SQL database."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _TAKEN = "there is an account of that name already"
 
 
 class UserStore(SqlStore):
-    """Keeps moderators' accounts."""
+    """Stores accounts."""
 
     @transaction
     def add(self, tx: sa.Connection, user: User, *, act: AuditEntry | None = None) -> None:
-        """Keep an account and the log's entry. Raise `ConflictError` if its name is taken."""
+        """Add an account and log it. Raise `ConflictError` if its name is taken."""
         if not insert_new(tx, users, user_values(user)):
             raise ConflictError(_TAKEN)
         insert_entry(tx, act)
@@ -40,13 +40,13 @@ class UserStore(SqlStore):
         end_sessions_at: datetime | None = None,
         act: AuditEntry | None = None,
     ) -> User:
-        """Replace an account by what `how` returns for it and all accounts; return the new one.
+        """Replace an account by the result of `how(account, all_accounts)`; return the new one.
 
-        All accounts are locked meanwhile. `how` may be called again after a deadlock; what it
-        raises undoes everything. With `end_sessions_at` all sessions of the account end. Raise
-        `NotFoundError` for an unknown account, `ConflictError` for a taken name.
+        All accounts are locked meanwhile. `how` may be called again after a deadlock; its
+        exceptions roll everything back. With `end_sessions_at` all sessions of the account end.
+        Raise `NotFoundError` for an unknown account, `ConflictError` for a taken name.
         """
-        # In one order everywhere, so that two changes of accounts do not deadlock.
+        # A fixed order, so that two changes of accounts do not deadlock.
         query = sa.select(users).order_by(users.c.id).with_for_update()
         everybody = [user_from(row) for row in tx.execute(query)]
         mine = next((user for user in everybody if user.id == user_id), None)
@@ -66,7 +66,7 @@ class UserStore(SqlStore):
         return self._find(sa.select(users).where(users.c.id == user_id), user_from)
 
     def find(self, name: str) -> User | None:
-        """Return an account by name, without regard to case."""
+        """Return an account by name, ignoring case."""
         query = sa.select(users).where(users.c.name_folded == name.casefold())
         return self._find(query, user_from)
 
@@ -79,20 +79,17 @@ _session_values, _session_from = writer(UserSession), reader(UserSession)
 
 
 class SessionStore(SqlStore):
-    """Keeps who is signed in, where."""
+    """Stores sessions."""
 
     @transaction
     def add(self, tx: sa.Connection, session: UserSession, *, password_hash: str) -> None:
-        """Keep a new session. Raise `NotAuthenticatedError` if its account ended or changed.
-
-        It has changed if it has another password hash by now.
-        """
+        """Add a session. Raise `NotAuthenticatedError` if the account or its password changed."""
         query = sa.select(users.c.id).where(
             users.c.id == session.user_id,
             users.c.password_hash == password_hash,
             users.c.ended_at.is_(None),
         )
-        # Locked, so that a call that ends the account's sessions comes before this or ends it.
+        # Locked, so that a concurrent `end_sessions` runs before this or ends the new session.
         if tx.execute(query.with_for_update(read=True)).one_or_none() is None:
             raise NotAuthenticatedError("the account has another password, or none, by now")
         tx.execute(sa.insert(user_sessions), [_session_values(session)])
@@ -110,7 +107,7 @@ class SessionStore(SqlStore):
         self.write(lambda c: c.execute(statement))
 
     def end(self, session_id: str, *, user_id: str, at: datetime) -> bool:
-        """End one session of this account; return whether that was still to be done."""
+        """End a session of this account; return False if it had ended or does not exist."""
         this = user_sessions.c.id == session_id
         return self.write(lambda c: end_sessions(c, user_id, at=at, which=this)) == 1
 
@@ -124,14 +121,14 @@ class SessionStore(SqlStore):
         except_session: str | None = None,
         act: CountAct | None = None,
     ) -> int:
-        """End all sessions of an account, except one; return how many, which `act` logs if any."""
+        """End an account's sessions, except `except_session`, and log it; return how many."""
         which = None if except_session is None else user_sessions.c.id != except_session
         ended = end_sessions(tx, user_id, at=at, which=which)
         insert_entry(tx, act(ended) if act and ended else None)
         return ended
 
     def open_of(self, user_id: str) -> list[UserSession]:
-        """Return an account's sessions that were not ended, the one used last first."""
+        """Return an account's sessions that have not ended, most recently used first."""
         query = (
             sa.select(user_sessions)
             .where(user_sessions.c.user_id == user_id, user_sessions.c.ended_at.is_(None))
@@ -140,13 +137,13 @@ class SessionStore(SqlStore):
         return self._list(query, _session_from)
 
     def last_seen(self) -> Mapping[str, datetime]:
-        """Return when each account was last seen, by its id, without those that never were."""
+        """Return when each account was last active, by id, without accounts that never were."""
         seen = sa.func.max(user_sessions.c.last_seen_at, type_=user_sessions.c.last_seen_at.type)
         query = sa.select(user_sessions.c.user_id, seen).group_by(user_sessions.c.user_id)
         return {row[0]: row[1] for row in self._rows(query)}
 
     def prune(self, *, seen_before: datetime, limit: int) -> int:
-        """Delete at most `limit` sessions last used before then; return how many."""
+        """Delete at most `limit` sessions last used before `seen_before`; return how many."""
         old = (
             sa.select(user_sessions.c.id)
             .where(user_sessions.c.last_seen_at < seen_before)
@@ -168,7 +165,7 @@ def end_sessions(
     at: datetime,
     which: sa.ColumnElement[bool] | None = None,
 ) -> int:
-    """End an account's sessions, all or those that match; return how many."""
+    """End an account's sessions, optionally only those that match `which`; return how many."""
     statement = (
         sa.update(user_sessions)
         .where(user_sessions.c.user_id == user_id, user_sessions.c.ended_at.is_(None))
@@ -184,7 +181,7 @@ _factor_values, _factor_from = writer(SecondFactor), reader(SecondFactor)
 
 
 class SecondFactorStore(SqlStore):
-    """Keeps second factors, at most one an account, and recovery codes."""
+    """Stores second factors, at most one per account, and recovery codes."""
 
     @transaction
     def put(
@@ -212,12 +209,12 @@ class SecondFactorStore(SqlStore):
         return self._find(query, _factor_from)
 
     def user_ids(self) -> frozenset[str]:
-        """Return the ids of all accounts that have one."""
+        """Return the ids of all accounts with a second factor."""
         with reading(self._engine) as connection:
             return frozenset(connection.scalars(sa.select(second_factors.c.user_id)))
 
     def use_step(self, user_id: str, step: int) -> bool:
-        """Mark a time step's code as used, once; return False if it or a later one was."""
+        """Mark a time step as used; return False if it or a later one already was."""
         statement = (
             sa.update(second_factors)
             .where(second_factors.c.user_id == user_id, second_factors.c.last_step < step)
@@ -230,10 +227,10 @@ class SecondFactorStore(SqlStore):
     def use_recovery(
         self, tx: sa.Connection, user_id: str, digest: str, *, act: CountAct | None = None
     ) -> bool:
-        """Delete a recovery code; return False if there is none such.
+        """Delete a recovery code; return False if it does not exist.
 
-        Of several concurrent calls with one code, one returns True. `act` returns the log's entry
-        for the number of codes left.
+        Of concurrent calls with the same code, one returns True. `act` receives the number of
+        remaining codes.
         """
         statement = (
             sa.delete(recovery_codes)
@@ -246,12 +243,12 @@ class SecondFactorStore(SqlStore):
         return True
 
     def count_recovery(self, user_id: str) -> int:
-        """Return how many recovery codes are left."""
+        """Return the number of remaining recovery codes."""
         return self._count(_recovery_codes(user_id))
 
     @transaction
     def remove(self, tx: sa.Connection, user_id: str, *, act: AuditEntry | None = None) -> bool:
-        """Delete an account's second factor and codes; return whether there was one."""
+        """Delete an account's second factor and codes; return False if there was none."""
         removed = _remove(tx, user_id)
         insert_entry(tx, act if removed else None)
         return removed

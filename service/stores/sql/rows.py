@@ -50,7 +50,7 @@ Value = TypeVar("Value", bound="DataclassInstance")
 Values = dict[str, Any]
 Change = Callable[[Any], Any]
 _NONE: Mapping[str, str] = {}
-# Most fields are of these types, and need no conversion for a column.
+# Types that a column stores without conversion.
 _IN_COLUMNS = frozenset({NoneType, str, int, float, bool, datetime})
 
 
@@ -61,11 +61,11 @@ def writer(
     columns: Mapping[str, str] = _NONE,
     **writes: Change,
 ) -> Callable[[Any], Values]:
-    """Return a function that returns the columns of a data class's value, one a field.
+    """Return a function that converts a data class's instance to columns, one per field.
 
-    `columns` names the columns that are not called like their field. A field whose metadata has
-    `"kept": False` has no column. `writes` convert fields; any other becomes a column as it is, or
-    as JSON.
+    `columns` names the columns whose names differ from their fields'. A field whose metadata has
+    `"kept": False` has no column. `writes` convert fields; others are stored as they are, or as
+    JSON.
     """
     made = [
         (name, prefix + columns.get(name, name), writes.get(name, _written))
@@ -81,10 +81,10 @@ def writer(
 def reader(
     of: type[Value], *, prefix: str = "", columns: Mapping[str, str] = _NONE, **reads: Change
 ) -> Callable[[Any], Value]:
-    """Return a function that returns a data class's value from a row that `writer` wrote.
+    """Return a function that creates a data class's instance from a row that `writer` wrote.
 
-    `reads` convert columns; any other is converted by its field's type. Raise `AttributeError`
-    for a row without one of the columns.
+    `reads` convert columns; others are converted by their field's type. Raise `AttributeError` for
+    a row without one of the columns.
     """
     names = _kept_fields(of)
     read_columns = attrgetter(*(prefix + columns.get(name, name) for name in names))
@@ -100,9 +100,9 @@ def reader(
 
 
 def json_reader(of: type[Value]) -> Callable[[Mapping[str, Any] | None], Value]:
-    """Return a function that returns a data class's value from a JSON object.
+    """Return a function that creates a data class's instance from a JSON object.
 
-    What the object lacks, or None, has its default. Unknown keys, which another version wrote, are
+    Missing keys and None become the field's default. Unknown keys, which another version wrote, are
     ignored.
     """
     validate = TypeAdapter(of).validate_python
@@ -131,7 +131,7 @@ SENDER_COLUMNS = (*_SENDER_KEYS, "system", "email_domain")
 
 
 def _older_keys(older: Sender | None) -> Values | None:
-    """Return the keys that there are, by name; autonomous system and mail domain never rotate."""
+    """Return the older keys that exist, by name; autonomous system and mail domain never rotate."""
     if older is None:
         return None
     return {name: value for name in _SENDER_KEYS if (value := getattr(older, name)) is not None}
@@ -161,7 +161,7 @@ _SENT = ("text", "site_comment_id", "written_at", "language", "user_agent", "rep
 
 
 def sent_values(comment: Comment) -> Values:
-    """Return the columns of what the site sent."""
+    """Return the columns of the fields that the site sent."""
     return {
         **{name: getattr(comment, name) for name in _SENT},
         **_post_values(comment.post),
@@ -175,7 +175,6 @@ def sent_values(comment: Comment) -> Values:
 
 
 def comment_from(row: Row) -> Comment:
-    """Return the comment of a row."""
     return Comment(
         **{name: getattr(row, name) for name in ("id", "site_id", "received_at", *_SENT)},
         post=_post_from(row),
@@ -208,15 +207,15 @@ def _signal_from(values: Values) -> WeighedSignal:
         signal=Signal(
             name=values["name"],
             strength=values["strength"],
-            # Verdicts of before there were phrases have the reason in English alone.
+            # Verdicts from before phrases have only an English reason.
             reason=phrase_from(values.get("phrase", values["reason"])),
             spans=_spans_from(values["spans"]),
-            # Verdicts of before there were any do not have the key.
+            # Older verdicts have no boundaries.
             boundaries=tuple(values.get("boundaries", ())),
         ),
         weight=values["weight"],
         contribution=values["contribution"],
-        # Nor these two.
+        # Older verdicts have neither.
         kind=WeightKind(values["kind"]) if values.get("kind") else None,
         decisions=values.get("decisions", 0),
     )
@@ -249,7 +248,7 @@ verdict_from, joined_verdict_from = (
 
 
 def second_opinion_from(values: Values | None) -> SecondOpinion | None:
-    """Return the second judge's opinion, None where it was only asked for."""
+    """Return the second judge's opinion, None while it is pending."""
     if not values or "outcome" not in values:
         return None
     return SecondOpinion(outcome=Outcome(values["outcome"]), reason=values["reason"])
@@ -277,22 +276,21 @@ hook_values, hook_from = writer(InboundHook), reader(InboundHook)
 
 
 def joined_endpoint(row: Row) -> Endpoint | None:
-    """Return the endpoint of a row with `JOINED_ENDPOINT`, None where the site has none."""
+    """Return the endpoint of a row with `JOINED_ENDPOINT`, None if the site has none."""
     return _joined_endpoint_from(row) if row.endpoint_site_id is not None else None
 
 
 def decision_values(decision: Decision) -> Values:
-    """Return a new decision's row: no history knows of it yet."""
+    """Return a new decision's row, which no history includes yet."""
     return _decision_values(decision) | {"unremembered_since": decision.decided_at}
 
 
 def user_values(user: User) -> Values:
-    """Return an account's row."""
     return _user_values(user) | {"name_folded": user.name.casefold()}
 
 
 def delivery_values(delivery: Delivery) -> Values:
-    """Return a delivery's row without `seq`, which the database gives."""
+    """Return a delivery's row without `seq`, which the database generates."""
     values = _delivery_values(delivery)
     del values["seq"]
     return values

@@ -1,4 +1,4 @@
-"""Keeps sites with their keys, endpoints and inbound hooks in a SQL database."""
+"""Stores sites with their keys, endpoints and inbound hooks in a SQL database."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from service.stores.sql.rows import (
 from service.stores.sql.tables import applied as table
 from service.stores.sql.tables import inbound_hooks, inbound_seen, site_endpoints, site_keys, sites
 
-# Every request asks this, so the statement is made once.
+# Compiled once, because every request runs it.
 _FIND_KEY = (
     sa.select(
         site_keys, sites.c.name, sites.c.created_at.label("site_created_at"), sites.c.settings
@@ -53,7 +53,7 @@ _FIND_KEY = (
 
 
 class SiteStore(SqlStore):
-    """Keeps sites and the hashes of their keys."""
+    """Stores sites and the hashes of their keys."""
 
     @transaction
     def add(
@@ -64,7 +64,7 @@ class SiteStore(SqlStore):
         key: SiteKey | None = None,
         acts: Sequence[AuditEntry] = (),
     ) -> None:
-        """Keep a site, its first key and the log's entries. Raise `ConflictError` for its name."""
+        """Add a site, its first key and log entries. Raise `ConflictError` if its name is taken."""
         if not insert_new(tx, sites, site_values(site)):
             raise ConflictError("there is a site of that name already")
         if key is not None:
@@ -80,10 +80,10 @@ class SiteStore(SqlStore):
         *,
         act: Callable[[SiteSettings, SiteSettings], AuditEntry] | None = None,
     ) -> tuple[Site, Site]:
-        """Replace a site's settings by what `how` returns for them; return it before and after.
+        """Replace a site's settings by the result of `how`; return the site before and after.
 
-        The row is locked meanwhile. If they differ, the log gets what `act` returns for both. Both
-        functions may be called again after a deadlock; what they raise undoes everything. Raise
+        The row is locked meanwhile. If the settings differ, the result of `act` is logged. Both
+        functions may be called again after a deadlock; their exceptions roll everything back. Raise
         `NotFoundError` for an unknown site.
         """
         this = sites.c.id == site_id
@@ -96,7 +96,7 @@ class SiteStore(SqlStore):
         return before, after
 
     def get(self, site_id: SiteId) -> Site:
-        """Return a site. Raise `NotFoundError` for an unknown one."""
+        """Return a site. Raise `NotFoundError` if it is unknown."""
         query = sa.select(sites).where(sites.c.id == site_id)
         return known(self._find(query, site_from), "site", site_id)
 
@@ -113,7 +113,7 @@ class SiteStore(SqlStore):
         expiring: Mapping[str, datetime] | None = None,
         acts: Sequence[AuditEntry] = (),
     ) -> None:
-        """Keep a key, let other keys, by id, expire. Raise `NotFoundError` for the site."""
+        """Add a key and set when other keys, by id, expire. Raise `NotFoundError` for the site."""
         refuse_unknown(tx, sites, key.site_id, "site")
         _insert_key(tx, key)
         for other, at in sorted((expiring or {}).items()):
@@ -121,7 +121,7 @@ class SiteStore(SqlStore):
         insert_entries(tx, acts)
 
     def find_key(self, secret_sha256: str) -> tuple[SiteKey, Site] | None:
-        """Return the key with this hash, valid or not, and its site; None if there is none."""
+        """Return the key with this hash, valid or not, and its site; None if not found."""
         with reading(self._engine) as connection:
             row = connection.execute(_FIND_KEY, {"secret_sha256": secret_sha256}).one_or_none()
         if row is None:
@@ -135,7 +135,7 @@ class SiteStore(SqlStore):
         return key_from(row), site
 
     def list_keys(self, site_id: SiteId) -> list[SiteKey]:
-        """Return a site's keys, oldest first, the revoked ones too."""
+        """Return a site's keys, oldest first, including revoked ones."""
         query = (
             sa.select(site_keys)
             .where(site_keys.c.site_id == site_id)
@@ -153,10 +153,10 @@ class SiteStore(SqlStore):
         act: AuditEntry | None = None,
         check: Callable[[Sequence[SiteKey]], None] | None = None,
     ) -> SiteKey:
-        """Revoke a key, with its entry in the log, and return it.
+        """Revoke a key, log it, and return the key.
 
-        `check` is first called with all keys of its site, which are locked; what it raises is
-        raised. Raise `NotFoundError` for an unknown key.
+        `check` is called first, with all keys of the site, which are locked; its exceptions
+        propagate. Raise `NotFoundError` for an unknown key.
         """
         if check is not None:
             of_key = sa.select(site_keys.c.site_id).where(site_keys.c.id == key_id)
@@ -184,10 +184,10 @@ JOINED_ENDPOINT = tuple(column.label(f"endpoint_{column.name}") for column in si
 
 
 class EndpointStore(SqlStore):
-    """Keeps where sites want to be told."""
+    """Stores sites' endpoints for notifications."""
 
     def put(self, endpoint: Endpoint, *, act: AuditEntry | None = None) -> None:
-        """Keep a site's endpoint in place of an earlier one. Raise `NotFoundError`."""
+        """Set a site's endpoint. Raise `NotFoundError`."""
         self.change(endpoint.site_id, lambda _: endpoint, act=act)
 
     @transaction
@@ -199,9 +199,9 @@ class EndpointStore(SqlStore):
         *,
         act: AuditEntry | None = None,
     ) -> Endpoint:
-        """Keep what `how` returns for a site's endpoint, which is locked, and return it.
+        """Replace a site's endpoint, which is locked, by the result of `how`; return it.
 
-        `how` may be called again after a deadlock; what it raises undoes everything. Raise
+        `how` may be called again after a deadlock; its exceptions roll everything back. Raise
         `NotFoundError`.
         """
         site = sa.select(sites.c.id).where(sites.c.id == site_id).with_for_update(key_share=True)
@@ -214,13 +214,13 @@ class EndpointStore(SqlStore):
         return endpoint
 
     def get(self, site_id: SiteId) -> Endpoint | None:
-        """Return a site's endpoint, None if it wants none."""
+        """Return a site's endpoint, None if it has none."""
         query = sa.select(site_endpoints).where(site_endpoints.c.site_id == site_id)
         return self._find(query, endpoint_from)
 
     @transaction
     def remove(self, tx: sa.Connection, site_id: SiteId, *, act: AuditEntry | None = None) -> None:
-        """Forget a site's endpoint, and keep the log's entry; harmless if there is none."""
+        """Remove a site's endpoint, if any, and log it."""
         tx.execute(sa.delete(site_endpoints).where(site_endpoints.c.site_id == site_id))
         insert_entry(tx, act)
 
@@ -234,9 +234,9 @@ class EndpointStore(SqlStore):
         rests_until: datetime | None = None,
         called_at: datetime | None = None,
     ) -> None:
-        """Keep since when its token is refused, how long it rests and when it was called.
+        """Set since when the token is refused, until when to pause, and the time of the last call.
 
-        Nothing is set back to an earlier moment, or if the site has another token by now. Only
+        Values never move backwards, and nothing changes if the site's token was replaced. Only
         `put` and `change` end a pause.
         """
         given = {"refused_at": refused_at, "rests_until": rests_until, "called_at": called_at}
@@ -255,7 +255,7 @@ class EndpointStore(SqlStore):
     def begin_call(
         self, tx: sa.Connection, endpoint: Endpoint, *, at: datetime, until: datetime
     ) -> bool:
-        """Let it rest until then; return True to one caller, False if paused or replaced."""
+        """Pause until `until`; return True to one caller, False if paused or replaced."""
         row = _lock(tx, endpoint)
         if row is None or endpoint_from(row).is_paused(at):
             return False
@@ -268,7 +268,7 @@ class EndpointStore(SqlStore):
 
 
 def _lock(connection: sa.Connection, endpoint: Endpoint) -> sa.Row[Any] | None:
-    """Return the site's row, locked, unless another endpoint took the place of this one."""
+    """Return the site's row, locked, None if its endpoint was replaced."""
     query = (
         sa.select(site_endpoints)
         .where(site_endpoints.c.site_id == endpoint.site_id)
@@ -279,11 +279,11 @@ def _lock(connection: sa.Connection, endpoint: Endpoint) -> sa.Row[Any] | None:
 
 
 class InboundStore(SqlStore):
-    """Keeps inbound hooks and remembers which of their deliveries were seen."""
+    """Stores inbound hooks and the ids of their deliveries."""
 
     @transaction
     def add(self, tx: sa.Connection, hook: InboundHook, *, act: AuditEntry | None = None) -> None:
-        """Keep a hook. Raise `NotFoundError` for an unknown site, `ConflictError` for its id."""
+        """Add a hook. Raise `NotFoundError` for an unknown site, `ConflictError` for a taken id."""
         refuse_unknown(tx, sites, hook.site_id, "site")
         if not insert_new(tx, inbound_hooks, hook_values(hook)):
             raise ConflictError("there is such a hook already")
@@ -305,7 +305,7 @@ class InboundStore(SqlStore):
     def revoke(
         self, tx: sa.Connection, hook_id: str, *, at: datetime, act: AuditEntry | None = None
     ) -> InboundHook:
-        """End a hook at once, and keep the log's entry. Raise `NotFoundError`."""
+        """Revoke a hook and log it. Raise `NotFoundError`."""
         first_end = sa.func.coalesce(
             inbound_hooks.c.revoked_at, sa.literal(at, inbound_hooks.c.revoked_at.type)
         )
@@ -323,12 +323,12 @@ class InboundStore(SqlStore):
     def remember(
         self, tx: sa.Connection, hook_id: str, delivery_id: str, *, at: datetime, forget: datetime
     ) -> bool:
-        """Remember a delivery; return True to one caller unless it was seen since `forget`."""
+        """Record a delivery; return True to one caller, False if it was recorded since `forget`."""
         refuse_unknown(tx, inbound_hooks, hook_id, "hook")
         insert = upsert(tx, inbound_seen).values(
             hook_id=hook_id, delivery_digest=_digest(delivery_id), seen_at=at
         )
-        # A row comes back only if none was there, or one so old that it counts as forgotten.
+        # Returns a row only if the delivery is new or was recorded before `forget`.
         statement = insert.on_conflict_do_update(
             index_elements=["hook_id", "delivery_digest"],
             set_={"seen_at": at},
@@ -343,7 +343,7 @@ class InboundStore(SqlStore):
         return is_new
 
     def has_seen(self, hook_id: str, delivery_id: str, *, since: datetime) -> bool:
-        """Return True if a delivery was remembered at `since` or later."""
+        """Return True if a delivery was recorded at `since` or later."""
         query = sa.select(inbound_seen.c.seen_at).where(
             inbound_seen.c.hook_id == hook_id,
             inbound_seen.c.delivery_digest == _digest(delivery_id),
@@ -361,21 +361,21 @@ _applied_values, _applied_from = writer(Applied), reader(Applied)
 
 
 class AppliedStore(SqlStore):
-    """Remembers what Slopsieve hid at platforms and has not shown again."""
+    """Stores which comments Slopsieve hid at platforms and has not shown again."""
 
     @transaction
     def put(self, tx: sa.Connection, applied: Applied) -> None:
-        """Keep how a comment was hidden. Raise `NotFoundError` for an unknown site."""
+        """Record how a comment was hidden. Raise `NotFoundError` for an unknown site."""
         refuse_unknown(tx, sites, applied.site_id, "site")
         put_row(tx, table, _applied_values(applied))
 
     def get(self, site_id: SiteId, site_comment_id: str) -> Applied | None:
-        """Return how a comment was hidden at its platform, None if it was not."""
+        """Return how a comment was hidden at its platform, None if it is not hidden."""
         query = sa.select(table).where(_c.site_id == site_id, _c.site_comment_id == site_comment_id)
         return self._find(query, _applied_from)
 
     def remove(self, site_id: SiteId, site_comment_id: str) -> None:
-        """Forget a comment that is shown again; harmless for any other."""
+        """Remove the record of a hidden comment, if any."""
         statement = sa.delete(table).where(
             _c.site_id == site_id, _c.site_comment_id == site_comment_id
         )

@@ -1,4 +1,4 @@
-"""The tables, as the newest migration leaves them; TABLES.md says why each index is there."""
+"""The tables as of the newest migration; TABLES.md explains each index."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ metadata = sa.MetaData(
     }
 )
 
-# SQLite numbers rows by itself, and FTS5 speaks of its row numbers, only where the key's type is
-# exactly INTEGER.
+# SQLite generates row ids, and FTS5 refers to them, only for keys of type exactly INTEGER.
 _Sequence = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 sites = sa.Table(
@@ -51,7 +50,7 @@ comments = sa.Table(
     sa.Column("id", LosslessText, primary_key=True),
     sa.Column("site_id", LosslessText, sa.ForeignKey("sites.id"), nullable=False),
     sa.Column("received_at", UtcDateTime, nullable=False),
-    # Kept in step with verdicts and decisions, so that no list has to join them.
+    # Updated together with verdicts and decisions, so that lists need no join.
     sa.Column("lane", LosslessText, nullable=False),
     sa.Column("queued_at", UtcDateTime),
     sa.Column("attempts", sa.Integer, nullable=False),
@@ -61,19 +60,19 @@ comments = sa.Table(
     sa.Column("audit", sa.Boolean, nullable=False),
     sa.Column("decided", sa.Boolean, nullable=False),
     sa.Column("review_rank", sa.SmallInteger, nullable=False),
-    # Never empty; that it may be is what SQLite can add to a table that has rows.
+    # Never empty; nullable because SQLite can only add nullable columns to a table with rows.
     sa.Column("review_at", UtcDateTime),
     sa.Column("reported_as", LosslessText),
     sa.Column("withdrawn_at", UtcDateTime),
-    # No foreign key: SQLite could not drop the column again.
+    # No foreign key, because SQLite could not drop the column again.
     sa.Column("campaign_id", LosslessText),
-    # What makes repeats recognisable.
+    # Identifies repeated comments.
     sa.Column("fingerprint", LosslessText, nullable=False),
     sa.Column("idempotency_digest", LosslessText, unique=True),
     sa.Column("site_comment_digest", LosslessText, unique=True),
-    # What a report finds it by; none where the text is gone.
+    # Reports find the comment by it; NULL once the text is deleted.
     sa.Column("content_key", LosslessText),
-    # What the site sent.
+    # Fields as the site sent them.
     sa.Column("text", LosslessText, nullable=False),
     sa.Column("site_comment_id", LosslessText),
     sa.Column("written_at", UtcDateTime),
@@ -103,25 +102,25 @@ comments = sa.Table(
     sa.Column("form_honeypot_filled", sa.Boolean),
     sa.Column("form_behaviour", sa.JSON(none_as_null=True)),
     sa.Column("form_token", LosslessText),
-    # What came instead of a typed comment, see `CommentKind`.
+    # Set for anything but a typed comment, see `CommentKind`.
     sa.Column("kind", LosslessText),
-    # What an edit did, see `Edit`; none for a first version.
+    # Set for edits, see `Edit`.
     sa.Column("edit", LosslessText),
-    # What a person ruled on before the edit, in digests, see `RuledText`.
+    # Digests of the text that a user decided on before the edit, see `RuledText`.
     sa.Column("ruled_text", sa.JSON(none_as_null=True)),
-    # How often a second judge was asked, and what it said: `attempts`, `outcome`, `reason`.
+    # The second judge's `attempts`, `outcome` and `reason`.
     sa.Column("second_opinion", sa.JSON(none_as_null=True)),
-    # What the author says against its being held or rejected. `review_rank` shows if it is open.
+    # The author's appeal against being held or rejected. `review_rank` shows if it is open.
     sa.Column("appeal", LosslessText),
     sa.Column("appealed_at", UtcDateTime),
 )
 
 
-# Deletions of comments that had not come yet.
+# Deletions of comments that have not arrived yet.
 early_deletions = sa.Table(
     "early_deletions",
     metadata,
-    # The claim of the site's own id, see `site_comment_digest()` in comments.py.
+    # Digest of the site's own id, see `site_comment_digest()` in comments.py.
     sa.Column("site_comment_digest", LosslessText, primary_key=True),
     sa.Column("site_id", LosslessText, sa.ForeignKey("sites.id"), nullable=False),
     sa.Column("deleted_at", UtcDateTime, nullable=False),
@@ -130,8 +129,8 @@ early_deletions = sa.Table(
 )
 
 
-# A partial index serves a query only if the query says the same in so many words, hence no bound
-# parameters here.
+# A partial index serves only queries that repeat its condition literally, hence no bound
+# parameters.
 waits_for_review = comments.c.review_rank < sa.literal_column(str(REST_RANK))
 is_undecided_spam = sa.and_(
     comments.c.outcome == sa.literal_column("'spam'"),
@@ -151,7 +150,7 @@ has_verdict = comments.c.outcome.is_not(None)
 has_p_spam = comments.c.p_spam.is_not(None)
 is_kept_and_judged = sa.and_(has_verdict, comments.c.withdrawn_at.is_(None))
 is_decided = comments.c.decided.is_(True)
-# Longer ones, which strangers may send, fit in no index.
+# Longer values, which strangers may send, exceed an index's limit.
 has_short_post_url = sa.func.length(comments.c.post_url) <= sa.literal_column(str(MAX_POST_CHARS))
 
 
@@ -170,7 +169,7 @@ _partial_index(
     "ix_comments_site_review", comments, "site_id review_rank review_at id", where=waits_for_review
 )
 _partial_index("ix_comments_waiting_newest", comments, "received_at id", where=waits_for_review)
-# Holds all that the list of held spam is counted and ordered by.
+# Covers counting and sorting the list of held spam.
 _partial_index(
     "ix_comments_undecided_spam", comments, "site_id p_spam received_at id", where=is_undecided_spam
 )
@@ -180,7 +179,7 @@ _partial_index(
     "ix_comments_pending", comments, "received_at id lane withdrawn_at", where=has_no_verdict
 )
 _partial_index("ix_comments_judged_lane", comments, "lane queued_at", where=has_verdict)
-# Holds all that a preview of cutoffs counts, so that no comment has to be read for it.
+# Covers the preview of cutoffs, which then reads no comments.
 _partial_index(
     "ix_comments_site_p_spam",
     comments,
@@ -189,7 +188,7 @@ _partial_index(
 )
 _partial_index("ix_comments_age", comments, "outcome received_at id", where=is_kept_and_judged)
 _partial_index("ix_comments_post", comments, "site_id post_url", where=has_short_post_url)
-# Holds all that is counted of an author's undecided comments.
+# Covers the counts of an author's undecided comments.
 _partial_index(
     "ix_comments_account",
     comments,
@@ -221,13 +220,13 @@ verdicts = sa.Table(
     sa.Column("judged_at", UtcDateTime, nullable=False),
     sa.Column("degraded_by", sa.JSON, nullable=False),
     sa.Column("instruction", sa.JSON(none_as_null=True)),
-    # The site's rules that made unsure what was ham.
+    # The site's rules that changed ham to unsure.
     sa.Column("held_by", sa.JSON(none_as_null=True)),
-    # Tells which version judged how many on which day without reading the verdicts themselves.
+    # Counts verdicts by version and day without reading the verdicts.
     sa.Index("ix_verdicts_judged", "judged_at", "model_version"),
 )
 _partial_index("ix_verdicts_held", verdicts, "comment_id", where=verdicts.c.held_by.is_not(None))
-# Those few that moderators, by a list entry, concluded instead of the machine.
+# Verdicts that follow a list entry; there are few.
 _is_instructed = verdicts.c.instruction.is_not(None)
 _partial_index("ix_verdicts_instructed", verdicts, "comment_id", where=_is_instructed)
 
@@ -243,14 +242,14 @@ decisions = sa.Table(
     sa.Column("note", LosslessText),
     sa.Column("undone_at", UtcDateTime),
     sa.Column("undone_by", LosslessText),
-    # Since when histories do not know of it or of its undoing; none where they know.
+    # Since when the histories lack the decision or its undoing; NULL once they have it.
     sa.Column("unremembered_since", UtcDateTime),
-    # The act on many comments that it is a part of; `seconds` are of versions before this one.
+    # The bulk decision's id; `seconds` is set by earlier versions only.
     sa.Column("stroke_id", LosslessText),
     sa.Column("seconds", sa.Double),
 )
 is_in_force = sa.and_(decisions.c.comment_id == comments.c.id, decisions.c.undone_at.is_(None))
-# As `is_by_person` has it: no policy decided.
+# The SQL form of the property `is_by_person`: no policy decided.
 is_by_person = sa.and_(
     decisions.c.decided_by != CAMPAIGN_POLICY,
     sa.not_(decisions.c.decided_by.startswith(EDIT_POLICY, autoescape=True)),
@@ -312,8 +311,8 @@ audit_log = sa.Table(
 
 
 def _after_create(table: sa.Table, dialect: str, statement: str) -> None:
-    """Run a statement once a table is made in a new database of this kind."""
-    ddl = sa.DDL(statement)  # type: ignore[no-untyped-call]  # SQLAlchemy types its result alone
+    """Run a statement after the table is created, on databases of this kind."""
+    ddl = sa.DDL(statement)  # type: ignore[no-untyped-call]  # SQLAlchemy leaves it untyped.
     sa.event.listen(table, "after_create", ddl.execute_if(dialect=dialect))
 
 
@@ -374,11 +373,11 @@ deliveries = sa.Table(
     sa.Column("attempts", sa.Integer, nullable=False),
     sa.Column("next_try_at", UtcDateTime),
     sa.Column("ended_at", UtcDateTime),
-    # Only the first in line of a comment's waiting ones has a `due_at`: from then on it may be
-    # leased. While it is leased, both say until when.
+    # Only the first of a comment's waiting deliveries has a `due_at`, from which it may be leased.
+    # While it is leased, both columns hold the end of the lease.
     sa.Column("due_at", UtcDateTime),
     sa.Column("lent_until", UtcDateTime),
-    # With which decision it is withdrawn, as long as nobody has tried to send it.
+    # The decision whose undoing withdraws the delivery, until the first attempt.
     sa.Column("decision_id", LosslessText),
     sa.Column("corrects_told", sa.Boolean, nullable=False, server_default=sa.false()),
 )
@@ -390,7 +389,7 @@ is_undelivered = deliveries.c.state != sa.literal_column("'delivered'")
 
 _d = deliveries.c
 _partial_index("ix_deliveries_due", deliveries, "due_at seq", where=is_first_in_line)
-# The database itself sees to it that no two of one comment can be leased.
+# At most one delivery of a comment can be leased.
 _partial_index(
     "uq_deliveries_first_in_line", deliveries, "comment_id", where=is_first_in_line, unique=True
 )
@@ -433,13 +432,13 @@ inbound_seen = sa.Table(
     "inbound_seen",
     metadata,
     sa.Column("hook_id", LosslessText, sa.ForeignKey("inbound_hooks.id"), primary_key=True),
-    # A digest, because the sender chooses the id and may choose a long one.
+    # A digest, because the sender chooses the id, which may be long.
     sa.Column("delivery_digest", LosslessText, primary_key=True),
     sa.Column("seen_at", UtcDateTime, nullable=False),
     sa.Index("ix_inbound_seen_age", "hook_id", "seen_at"),
 )
 
-# One row, written to see whether writing works.
+# One row, written to test that the database accepts writes.
 write_probe = sa.Table(
     "write_probe",
     metadata,
@@ -475,7 +474,7 @@ recovery_codes = sa.Table(
     sa.Column("digest", LosslessText, primary_key=True),
 )
 
-# No foreign keys: a claim must keep no comment and no account from going.
+# No foreign keys: a claim must not prevent deleting a comment or an account.
 claims = sa.Table(
     "claims",
     metadata,
@@ -495,7 +494,7 @@ strokes = sa.Table(
     sa.Column("ruling", LosslessText, nullable=False),
     sa.Column("decided_by", LosslessText, nullable=False),
     sa.Column("decided_at", UtcDateTime, nullable=False),
-    # Kept in step in the transactions of its decisions.
+    # Updated in the transactions of its decisions.
     sa.Column("n_decided", sa.BigInteger, nullable=False),
     sa.Column("n_left_out", sa.BigInteger, nullable=False),
     sa.Column("undone_at", UtcDateTime),
@@ -516,14 +515,14 @@ comment_traits = sa.Table(
     sa.Column(
         "comment_id", LosslessText, sa.ForeignKey("comments.id"), nullable=False, unique=True
     ),
-    # One signed byte a number; the vector is of unit length, so no scale is kept.
+    # One signed byte per number; the vector is of unit length, so no scale is stored.
     sa.Column("embedding", sa.LargeBinary),
     sa.Column("space", LosslessText, nullable=False),
     sa.Column("targets", sa.JSON, nullable=False),
     sa.Column("copies", sa.JSON, nullable=False),
-    # None until it was looked for others like it.
+    # NULL until the comment has been compared with others.
     sa.Column("grouped_at", UtcDateTime),
-    # The campaign that a moderator took it out of.
+    # The campaign that a moderator removed it from.
     sa.Column("left_campaign_id", LosslessText),
 )
 
@@ -532,13 +531,13 @@ campaigns = sa.Table(
     metadata,
     sa.Column("id", LosslessText, primary_key=True),
     sa.Column("created_at", UtcDateTime, nullable=False),
-    # Of all members there ever were: the order of the list, shown nowhere.
+    # Includes former members; sorts the list and is not displayed.
     sa.Column("last_seen_at", UtcDateTime, nullable=False),
 )
 
 
 def _lease(name: str) -> sa.Table:
-    """Return a table of one row: who alone may do a thing, and until when."""
+    """Return a table with one row: the holder of a lease and its end."""
     return sa.Table(
         name,
         metadata,
@@ -556,7 +555,7 @@ has_left = comment_traits.c.left_campaign_id.is_not(None)
 is_member = comments.c.campaign_id.is_not(None)
 is_waiting_member = sa.and_(is_member, waits_for_review)
 
-# The last column of each lets it answer the counting queries alone, without the comments' rows.
+# The last column makes each index cover the counting queries.
 _partial_index(
     "ix_comments_campaign", comments, "campaign_id received_at id site_id post_url", where=is_member
 )
@@ -585,16 +584,16 @@ list_entries = sa.Table(
     sa.Column("expires_at", UtcDateTime),
     sa.Column("removed_at", UtcDateTime),
     sa.Column("removed_by", LosslessText),
-    # No foreign key: an entry outlives the comment that it was made from.
+    # No foreign key: an entry outlives the comment that it was created from.
     sa.Column("comment_id", LosslessText),
     sa.Column("hits", sa.BigInteger, nullable=False),
     sa.Column("last_hit_at", UtcDateTime),
-    # Label, reason and who added it, folded: what a moderator searches in.
+    # Label, reason and creator, folded, for moderators' search.
     sa.Column("folded", LosslessText, nullable=False),
     sa.Index("ix_list_entries_newest", "added_at", "id"),
 )
 
-# One row, none before the first entry; each change of an entry locks it and adds one.
+# One row, none before the first entry; each change of an entry locks and increments it.
 list_version = sa.Table(
     "list_version",
     metadata,
@@ -611,7 +610,7 @@ retrainings = sa.Table(
     sa.Column("options", sa.JSON, nullable=False),
     sa.Column("state", LosslessText, nullable=False),
     sa.Column("started_at", UtcDateTime),
-    # When it last said how far it is.
+    # The time of the last reported progress.
     sa.Column("seen_at", UtcDateTime),
     sa.Column("ended_at", UtcDateTime),
     sa.Column("step", LosslessText, nullable=False),
@@ -619,7 +618,7 @@ retrainings = sa.Table(
     sa.Column("seconds_left", sa.Float),
     sa.Column("decisions", sa.BigInteger, nullable=False),
     sa.Column("decisions_sha256", LosslessText, nullable=False),
-    # What the report says as well, to be asked for without reading it.
+    # Copied from the report, to be queried without reading it.
     sa.Column("version", LosslessText),
     sa.Column("recommendation", LosslessText),
     sa.Column("summary", sa.JSON),
@@ -630,15 +629,15 @@ retrainings = sa.Table(
     sa.Index("ix_retrainings_asked_at", "asked_at"),
 )
 
-# What upkeep has to index for the search: new comments, and those judged since.
+# Comments that upkeep must index for the search: new or judged since the last run.
 search_due = sa.Table(
     "search_due",
     metadata,
-    # Without a foreign key, which would be looked up for each comment at intake.
+    # No foreign key, because its check would slow down intake.
     sa.Column("comment_id", LosslessText, primary_key=True),
 )
 
-# `seq` is made of the time of arrival, so that the index itself yields the newest first.
+# `seq` encodes the time of arrival, so that the index yields the newest first.
 search_docs = sa.Table(
     "search_docs",
     metadata,
@@ -650,8 +649,8 @@ search_docs = sa.Table(
     sa.Column("terms", sa.Text().with_variant(TSVECTOR(), "postgresql"), nullable=False),
 )
 
-# Beginnings of three letters after the letter for the kind are indexed: FTS5 would merge all words
-# that begin so. The words come folded, so only ASCII's separators matter to the tokenizer.
+# Prefixes of three letters after the kind's letter are indexed; otherwise FTS5 would merge all
+# words with the prefix. The words are folded, so the tokenizer only needs ASCII separators.
 _after_create(
     search_docs,
     "sqlite",
@@ -663,7 +662,7 @@ _after_create(
     search_docs, "postgresql", "CREATE INDEX ix_search_docs_terms ON search_docs USING gin (terms)"
 )
 
-# What a sender's other comments are found by, the newest first.
+# Find a sender's other comments, newest first.
 for _name in ("sender_address_key", "sender_network_key", "sender_email_key", "sender_name_key"):
     _partial_index(
         f"ix_comments_{_name}", comments, f"{_name} received_at", where=_c[_name].is_not(None)

@@ -1,4 +1,4 @@
-"""Column types that give back exactly what was put in, on every database."""
+"""Column types that return exactly the stored value, on every database."""
 
 from __future__ import annotations
 
@@ -12,53 +12,53 @@ from sqlalchemy.engine import Dialect
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
-# PostgreSQL keeps no U+0000 and UTF-8 has no lone surrogates. They are written as U+001A and four
-# hexadecimal digits, and U+001A itself likewise.
+# PostgreSQL cannot store U+0000, and UTF-8 has no lone surrogates. They are stored as U+001A and
+# four hexadecimal digits, as is U+001A itself.
 _MARK = "\x1a"
 _UNSTORABLE = re.compile("[\x00\x1a\ud800-\udfff]")
 _ESCAPED = re.compile("\x1a([0-9a-f]{4})")
 
 
 class LosslessText(sa.types.TypeDecorator[str]):
-    """Text of any code points, NUL and lone surrogates included; ordered by code point."""
+    """Text of any code points, including NUL and lone surrogates; ordered by code point."""
 
     impl = sa.Text
     cache_ok = True
 
     def load_dialect_impl(self, dialect: Dialect) -> sa.types.TypeEngine[Any]:
-        """Order by code point on PostgreSQL too, whatever its locale."""
+        """Use the "C" collation on PostgreSQL, whatever its locale."""
         return sa.Text(collation="C" if dialect.name == "postgresql" else None)
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
-        """Return the text as the database can keep it."""
+        """Return the text with unsupported code points escaped."""
         if value is None or not _UNSTORABLE.search(value):
             return value
         return _UNSTORABLE.sub(lambda m: f"{_MARK}{ord(m[0]):04x}", value)
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:
-        """Return the text as it was put in."""
+        """Return the original text."""
         if value is None or _MARK not in value:
             return value
         return _ESCAPED.sub(lambda m: chr(int(m[1], 16)), value)
 
 
 class UtcDateTime(sa.types.TypeDecorator[datetime]):
-    """A moment with its time zone, given back in UTC, exact to the microsecond.
+    """A datetime with a time zone, returned in UTC, exact to the microsecond.
 
-    SQLite has no such type: there it is the number of microseconds since 1970.
+    SQLite stores it as the number of microseconds since 1970.
     """
 
     impl = sa.BigInteger
     cache_ok = True
 
     def load_dialect_impl(self, dialect: Dialect) -> sa.types.TypeEngine[Any]:
-        """Use the database's own type where it has one."""
+        """Use the database's own type if it has one."""
         if dialect.name == "postgresql":
             return sa.TIMESTAMP(timezone=True)
         return sa.BigInteger()
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> Any:
-        """Return the moment as the database keeps it. Raise `ValueError` without a time zone."""
+        """Return the stored form. Raise `ValueError` for a naive datetime."""
         if value is None:
             return None
         if value.tzinfo is None:
@@ -67,7 +67,7 @@ class UtcDateTime(sa.types.TypeDecorator[datetime]):
         return value if dialect.name == "postgresql" else (value - _EPOCH) // _MICROSECOND
 
     def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
-        """Return the moment in UTC."""
+        """Return the datetime in UTC."""
         if value is None:
             return None
         if isinstance(value, datetime):
