@@ -1,1 +1,1 @@
-"""The classifier and its versions: a leaf room that imports nothing of ours."""
+"""The classifier and its versions; imports nothing else of this project."""

@@ -1,7 +1,7 @@
 """Counts an author's name into a sparse vector: its letters and its shape.
 
-It is a member of its own: sources to learn from either give names or have none, so a table over all
-would take any name, or its absence, for a hint.
+Names have a linear member of their own. A data source gives names for all its comments or for none,
+so one table for everything would learn the sources.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from models.text import normalise
 MAX_NAME_CHARS = 120
 _WORD = re.compile(r"[^\W_]+")
 _DOMAIN = re.compile(r"[\w-]{2,63}\.[a-z]{2,12}\b|https?:|www\.", re.IGNORECASE)
-# Shorter words are shared by chance.
+# Shorter words agree by chance.
 _AGREEING_CHARS = 4
-# Beside properties of up to 0.5.
+# Relative to properties of up to 0.5.
 _NGRAM_SCALE = 1.5
 
 
 def count_name(inputs: ModelInput) -> Features | None:
-    """Return the vector of an author's name, None where there is none."""
+    """Return the vector of an author's name, None if there is no name."""
     name = unicodedata.normalize("NFKC", inputs.author_name[:MAX_NAME_CHARS]).strip()
     if not name:
         return None
@@ -51,7 +51,7 @@ def _shape(name: str, inputs: ModelInput) -> list[float]:
     other = sum(c > "\u024f" for c in letters)
     mixed = any(w[1:] != w[1:].lower() and w != w.upper() for w in words)
     long = {w.casefold() for w in words if len(w) >= _AGREEING_CHARS}
-    # Training leaves homepages out, so the host weighs nothing; the vector's places are fixed.
+    # Training leaves homepages out, so the host has no weight; it only keeps the vector's places.
     host = inputs.author_host.removeprefix("www.").casefold()
     text = normalise(inputs.text)
     title = normalise(inputs.post_title)

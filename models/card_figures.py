@@ -1,4 +1,4 @@
-"""Reads from a version's card what matters most of it."""
+"""Reads the most important figures of a version's card."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 
 CARD_FILE = "card.json"
 CARD_PAGE = "card.md"
-# A card of thirty sources has 500 kB; whatever is far larger is none.
+# A card of thirty sources has 500 kB; a far larger file is not a card.
 _MAX_BYTES = 20_000_000
 
 
 def read_card(version: Path) -> Mapping[str, Any]:
-    """Return the card of the version in this folder; empty where there is none to be read."""
+    """Return the card of the version in this folder, empty if it cannot be read."""
     path = version / CARD_FILE
     try:
         if path.stat().st_size > _MAX_BYTES:
@@ -26,10 +26,10 @@ def read_card(version: Path) -> Mapping[str, Any]:
 
 
 def card_figures(card: Mapping[str, Any]) -> dict[str, str]:
-    """Return what a card measured, in words; empty where it lacks.
+    """Return the card's figures as text, empty where the card has none.
 
-    Of what blogs got, where the card tells that apart, else of everything. Ham called spam and spam
-    called ham are those of the card's promises.
+    They are about comments that blogs received, if the card separates these, otherwise about all.
+    The numbers of ham called spam and spam called ham are those of the card's promises.
     """
     table = card.get("evidence_table")
     rows = {
@@ -67,7 +67,7 @@ def _promise(promises: Mapping[str, Any], key: str) -> str:
 
 
 def card_provenance(card: Mapping[str, Any]) -> dict[str, str]:
-    """Return where a version comes from, in words: data, code, environment, seed."""
+    """Return a version's provenance as text: data, code, environment, seed."""
     stated = _table(card, "provenance")
     named: dict[str, object] = {
         "data_fingerprint": str(card.get("fingerprint") or "")[:16],

@@ -1,4 +1,4 @@
-"""Counts properties of a comment that n-grams cannot see, and hides words of its post's title."""
+"""Counts properties that n-grams cannot see, and hides words of the post's title."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from models.inputs import ModelInput
 from models.text import ANCHOR, EMAIL, HOST, LINK, PHONE, TITLE_WORD, normalise, window
 from models.undisguise import undisguise
 
-# Ids below this belong to properties; there is room for more without moving the n-grams.
+# Ids below this belong to properties; unused ones leave space for new properties.
 COUNTED_SLOTS = 64
 
 _WORD = re.compile(r"[^\W_]+")
 _SENTENCE_END = re.compile(r"[.!?…。！？]+(?:\s|$)|\n+")
-# Shorter words ("the", "und") are shared by all texts and say nothing about the topic.
+# Shorter words ("the", "und") are in all texts and say nothing about the topic.
 _TOPIC_WORD_CHARS = 5
-# Words are compared by their beginning, which survives most endings of most languages.
+# Words are compared by this many first letters, without their endings in most languages.
 _STEM_CHARS = 6
 
 
@@ -25,19 +25,18 @@ def _stems(text: str) -> frozenset[str]:
     return frozenset(w[:_STEM_CHARS] for w in _WORD.findall(text) if len(w) >= _TOPIC_WORD_CHARS)
 
 
-# Comments under one post come one after the other.
+# Comments on one post often follow each other.
 @lru_cache(maxsize=64)
 def _read_field(text: str) -> tuple[str, frozenset[str]]:
-    """Return a post's title or excerpt, normalised, and its stems."""
     plain = normalise(text)
     return plain, _stems(plain)
 
 
 def hide_title(title: str, text: str) -> str:
-    """Return a normalised text with `TITLE_WORD` for each longer word that the title has as well.
+    """Return a normalised text in which `TITLE_WORD` replaces the title's longer words.
 
-    Repeating a title costs nothing, so its words vouch for nobody: machine-written praise says them
-    back. A word is known by its stem, so "interface" hides "interfaces".
+    Machine-written praise often repeats the title, so its words are no evidence of ham. Words are
+    compared by their stems: "interface" hides "interfaces".
     """
     _, stems = _read_field(title)
     if not stems:
@@ -46,12 +45,12 @@ def hide_title(title: str, text: str) -> str:
 
 
 def topic_stems(inputs: ModelInput) -> frozenset[str]:
-    """Return the beginnings of the longer words of a post's title and excerpt."""
+    """Return the stems of the longer words of a post's title and excerpt."""
     return _read_field(inputs.post_title)[1] | _read_field(inputs.post_excerpt)[1]
 
 
 def topic_share(topic: frozenset[str], text: str) -> float:
-    """Return which share of a normalised text's longer words are the topic's as well."""
+    """Return the share of a normalised text's longer words that belong to the topic."""
     stems = _stems(text)
     return _share(len(topic & stems), len(stems))
 
@@ -61,12 +60,12 @@ def _share(part: float, whole: float) -> float:
 
 
 def _log_scale(count: float, top: float) -> float:
-    """Return a count on a scale that reaches 1 at `top` and stays there."""
+    """Return a count on a logarithmic scale that ends with 1 at `top`."""
     return min(1.0, math.log1p(count) / math.log1p(top))
 
 
 def count_properties(inputs: ModelInput, text: str) -> list[float]:
-    """Return the properties, each in [0, 1]; `text` is the comment's text, normalised."""
+    """Return the properties, each in [0, 1]; `text` is the comment's normalised text."""
     plain = undisguise(window(inputs.text))
     raw = plain.text
     words = _WORD.findall(text)

@@ -1,4 +1,4 @@
-"""Turns what the network pooled of a comment into its embedding, a vector of unit length."""
+"""Turns the network's pooled states of a comment into its embedding, a unit vector."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy.typing as npt
 Float32Array = npt.NDArray[np.float32]
 
 EMBEDDING_SIZE = 64
-# Shorter than this a vector is rounding, and has no direction.
+# A shorter vector is a rounding error and has no direction.
 _LEAST_NORM = 1e-6
 
 
@@ -34,14 +34,14 @@ class Projection:
             raise ValueError(msg)
 
     def embed(self, pooled: Sequence[Sequence[float]]) -> tuple[float, ...] | None:
-        """Return the embedding of a comment whose windows were pooled; windows count alike.
+        """Return a comment's embedding from its windows' pooled states; windows count alike.
 
-        None where there is no direction to tell: nothing pooled, or numbers that are not finite.
+        None without windows, for numbers that are not finite, or for a vector without a direction.
         """
         if not pooled:
             return None
         centred = np.mean(np.array(pooled, dtype=np.float64), axis=0) - self.mean
-        # Summed column by column in a fixed order: a product by BLAS may differ between CPUs.
+        # Summed column by column in a fixed order: a BLAS product may differ between CPUs.
         projected = np.einsum("i,ij->j", centred, self.matrix.astype(np.float64))
         norm = float(np.sqrt(np.sum(projected * projected)))
         if not np.isfinite(norm) or norm < _LEAST_NORM:
@@ -50,14 +50,14 @@ class Projection:
 
 
 def projection_bytes(projection: Projection) -> bytes:
-    """Return the projection as the content of a file; the same projection gives the same bytes."""
+    """Return the projection as bytes; equal projections give equal bytes."""
     out = io.BytesIO()
     np.savez(out, mean=projection.mean, matrix=projection.matrix)
     return out.getvalue()
 
 
 def read_projection(content: bytes) -> Projection:
-    """Return the projection in a file's content. Raise `ValueError` for anything else."""
+    """Return the projection that these bytes hold. Raise `ValueError` if they hold none."""
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
             mean, matrix = arrays["mean"], arrays["matrix"]

@@ -1,6 +1,6 @@
 """Runs a version's network on the CPU with OpenVINO: static int8, one window at a time.
 
-A network may be cut in two: what the first part is sure of, the rest never reads.
+A network may be cut in two: the second part reads only what the first is unsure of.
 """
 
 from __future__ import annotations
@@ -23,31 +23,32 @@ from models.int8 import prepare_for_cpu
 from models.quiet_openvino import ov
 from models.tokens import Window
 
-# Lengths are rounded up to a multiple of this: each different length costs a kernel of its own
-# once, a padded token costs its arithmetic every time.
+# Lengths are rounded up to a multiple of this. Each different length needs a kernel of its own;
+# each padded token needs computing time.
 PAD_TO = 16
 
-# So many windows wait for a core at most, so that none stands idle while their answers are read or
-# Python is busy. Each holds some 10 kB.
+# At most this many windows wait for a core, so that no core is idle while scores are read or Python
+# is busy. Each takes some 10 kB.
 _STARTED_AHEAD = 64
 
 # The names of the network's inputs and outputs.
 INPUTS = ("ids", "kinds", "mask")
 OUTPUTS = ("spam", "promotion")
-# A network may have one more: the text's hidden states added up, each by its token's probability
-# of promotion, so that what is advertised counts more than the remark before it.
+# A network may have one more output: the sum of the text's hidden states, each times its token's
+# probability of promotion, so that the advertisement counts more than a remark before it.
 POOLED = "pooled"
-# And the states with which the rest of the network goes on, where there is a rest.
+# The states from which the second part continues, if there is one.
 STATES = "states"
 REST_INPUTS = (STATES, "kinds", "mask")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WindowScores:
-    """The network's answers to one window, in log-odds; `promotion` has one a token of the text.
+    """The network's scores of one window, in log-odds.
 
-    `pooled` is the weighted mean of the text's hidden states, None from a network that does not
-    tell it. Both are kept as arrays of float32: a tuple would take eight times the memory.
+    `promotion` has one number per token of the text. `pooled` is the weighted mean of the text's
+    hidden states, None if the network has no such output. Both are float32 arrays: tuples would
+    take eight times the memory.
     """
 
     spam: float
@@ -57,7 +58,7 @@ class WindowScores:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rest:
-    """The rest of a network, and between which log-odds of the first part it is asked."""
+    """The second part of a network, and the log-odds between which it is used."""
 
     network: Path
     above: float
@@ -65,12 +66,11 @@ class Rest:
 
 
 class Engine:
-    """Answers for windows one by one, as many at once as there are cores.
+    """Scores windows one by one, in parallel on all cores.
 
-    A batch would save hardly anything on a CPU, where one window fills a core, and would let a
-    comment's score depend on its neighbours. Every window is computed by one thread, padded by
-    its own length alone, so that the same window gets the same bits whatever is asked with it.
-    Threads may share an engine; they take turns.
+    On a CPU a batch would hardly be faster, and a comment's score would depend on the others in the
+    batch. Each window is computed by one thread and padded by its own length alone, so the same
+    window always gets the same bits. Threads may share an engine; they take turns.
     """
 
     def __init__(
@@ -81,11 +81,11 @@ class Engine:
         threads: int | None = None,
         exact: bool = False,
     ) -> None:
-        """Raise `ValueError` if a file is no network with the inputs and outputs expected.
+        """Raise `ValueError` if a file is not a network with the expected inputs and outputs.
 
-        Int8 products are computed in float32 where this CPU cannot add them up (`models.int8`).
-        What is not int8 is computed in bfloat16 where the CPU can, else in float32; `exact` asks
-        for float32 there, to tell what the shorter numbers change.
+        Int8 products are computed in float32 if this CPU cannot add them up (`models.int8`). The
+        rest is computed in bfloat16 if the CPU can, else in float32; `exact` always uses float32,
+        to measure the difference.
         """
         at_once = threads or _cores()
         self._lock = Lock()
@@ -101,10 +101,10 @@ class Engine:
     ) -> list[WindowScores]:
         """Return each window's scores, in order. Raise `ClassifierError` if the engine fails.
 
-        `meanwhile` is called once while the engine computes. What it raises is raised here.
+        `meanwhile` is called once while the engine computes; its exceptions are raised here.
         """
         scores: dict[int, WindowScores] = {}
-        # Longest first, so that no core is left alone with a long one at the end.
+        # The longest first, so that no core is left with a long one at the end.
         order = deque(sorted(range(len(windows)), key=lambda i: -len(windows[i].ids)))
         running: deque[tuple[int, ov.InferRequest, bool]] = deque()
 
@@ -140,7 +140,7 @@ class Engine:
                         else:
                             self._first.free.append(request)
             finally:
-                # After an error: nothing may run on when the next list comes.
+                # After an error: no request may still run when the next list is read.
                 for _, request, _ in running:
                     with suppress(RuntimeError):
                         request.wait()
@@ -148,7 +148,7 @@ class Engine:
 
 
 class _Part:
-    """A graph that was compiled, and requests to run it."""
+    """A compiled graph, and the requests to run it."""
 
     def __init__(self, path: Path, inputs: Sequence[str], at_once: int, *, exact: bool) -> None:
         core = _core()
@@ -174,11 +174,11 @@ class _Part:
             msg = "the network cannot be read by the engine"
             raise ValueError(msg) from error
         self.pools = POOLED in self.names
-        # Each holds one window's numbers; one more is made when none is free.
+        # Each holds one window's numbers; another one is created if none is free.
         self.free: list[ov.InferRequest] = []
 
     def take(self) -> ov.InferRequest:
-        """Return a request that is not running; whoever takes it puts it back."""
+        """Return a request that is not running; the caller must put it back."""
         return self.free.pop() if self.free else self._compiled.create_infer_request()
 
 
@@ -197,17 +197,17 @@ def cpu_has_bfloat16() -> bool:
 
 @cache
 def _core() -> ov.Core:
-    """Return the process's only core, which is never let go of.
+    """Return the process's only core, which is never deleted.
 
-    OpenVINO's plugin for CPUs gives the thread that loads it a stack for signals, and frees it with
-    the last core and network, in whichever thread that is (its class `SigAltStackSetup`). A worker
-    that took over another version in a thread died of the next signal, its SIGTERM.
+    OpenVINO's CPU plugin gives the thread that loads it a signal stack, and frees it with the last
+    core and network, in any thread (its class `SigAltStackSetup`). Without this core, a worker that
+    loads a version in a thread would crash at its next signal.
     """
     return ov.Core()
 
 
 def _cores() -> int:
-    """Return how many cores this process may use."""
+    """Return the number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -225,13 +225,13 @@ def input_arrays(window: Window) -> dict[str, npt.NDArray[np.int64]]:
 
 
 def _rest_arrays(first: ov.InferRequest, window: Window) -> dict[str, npt.NDArray[np.generic]]:
-    """Return the inputs of the rest, where the first part has just read the window."""
+    """Return the inputs of the second part for the window that the first part has just read."""
     arrays = input_arrays(window)
     return {STATES: first.get_tensor(STATES).data, "kinds": arrays["kinds"], "mask": arrays["mask"]}
 
 
 def _scores_of(request: ov.InferRequest, window: Window, *, pooled: bool) -> WindowScores:
-    """Return a finished request's answers, copied: the next window is computed in their place."""
+    """Return a copy of a finished request's scores: the next window overwrites them."""
     spam, promotion = (request.get_tensor(name).data for name in OUTPUTS)
     start = window.n_context
     return WindowScores(

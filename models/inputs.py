@@ -1,17 +1,17 @@
-"""What a classifier reads and what it answers; built the same way in training and in serving."""
+"""The inputs and outputs of a classifier; training and serving build them alike."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-# Hardly any comment of which a classifier thinks less is left to a person, and only those and spam
-# show what it marked (`service.scoring.conclude`).
+# Few comments below this are shown to a moderator, and marks are shown only in those and in spam
+# (`service.scoring.conclude`).
 MIN_P_SPAM_TO_MARK = 0.01
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelInput:
-    """One comment in its post's context, as far as words tell. Absent fields are empty strings.
+    """One comment and its post, as far as text goes. Missing fields are empty strings.
 
     `author_host` is the host of the author's URL in lower case, without scheme, path or port.
     """
@@ -25,13 +25,13 @@ class ModelInput:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelOutput:
-    """A classifier's answer: a calibrated probability and, if it can tell, where the promotion is.
+    """A classifier's output: a calibrated probability and, if it can, the promotion's place.
 
     `promo_spans` are half-open `(start, end)` offsets into `ModelInput.text`. `embedding` has unit
-    length: comments of one campaign lie close together in it; None if the classifier has none. It
-    says nothing about spam, and can be compared only with those of the same version. `word_hashes`
-    is what `models.features.hash_words` returns for the text, handed on so that nobody reads it
-    twice; None if the classifier didn't.
+    length: comments of one campaign are close to each other. It is no evidence of spam, and is
+    comparable only within a version; None if the classifier has none. `word_hashes` is
+    `models.features.hash_words` of the text, so that no one has to compute it again; None if the
+    classifier didn't.
     """
 
     p_spam: float

@@ -1,9 +1,8 @@
-"""Has a network's int8 products computed in float32 where this CPU cannot add them up exactly.
+"""Computes a network's int8 products in float32 if this CPU cannot add them up exactly.
 
-Without instructions for dot products of bytes (VNNI on x86-64) a CPU adds two products up in 16
-bits and cuts off what does not fit (oneDNN, "Nuances of int8 Computations"), so that a comment
-would be judged otherwise there than where its version was measured. Float32 holds these sums, and
-is faster on such a CPU.
+A CPU without dot products of bytes (VNNI on x86-64) adds two products up in 16 bits and cuts off
+the overflow (oneDNN, "Nuances of int8 Computations"), so its scores would differ from those that
+were measured. Float32 holds these sums, and is faster on such a CPU.
 """
 
 from __future__ import annotations
@@ -16,16 +15,16 @@ from models.quiet_openvino import ov
 
 _ops = ov.opset13
 
-# The largest weights and inputs of int8, of which two products already take more than 16 bits.
+# The largest int8 weights and inputs; two products of them overflow 16 bits.
 _LARGEST = 127
-# As wide as a network's narrowest matrix and as many rows as a short window has.
+# The width of a network's narrowest matrix, and the rows of a short window.
 _WIDTH, _ROWS = 384, 16
 
 
 def prepare_for_cpu(core: ov.Core, model: ov.Model) -> None:
-    """Change a network, in place, so that its sums come out the same on every CPU.
+    """Change a network in place so that its sums are the same on every CPU.
 
-    Inputs of a product are rounded to int8 either way, as the network learnt.
+    A product's inputs are still rounded to int8, as in training.
     """
     _look_up_before_widening(model)
     if not _adds_up_exactly(core):
@@ -33,7 +32,7 @@ def prepare_for_cpu(core: ov.Core, model: ov.Model) -> None:
 
 
 def _look_up_before_widening(model: ov.Model) -> None:
-    """Widen the rows of a table that are looked up, rather than the whole table when it is read.
+    """Widen only the rows of a table that are looked up, not the whole table.
 
     The numbers stay the same, and the words' vectors (30,522 of 384) take 12 MB instead of 47.
     """
@@ -48,7 +47,7 @@ def _look_up_before_widening(model: ov.Model) -> None:
         if (
             widened.get_type_name() != "Convert"
             or scale.get_type_name() != "Constant"
-            # One scale a row, and rows are looked up.
+            # The table must have one scale per row, and be read by rows.
             or list(scale.data.shape) != [widened.output(0).shape[0], 1]
             or axis.get_node().get_type_name() != "Constant"
             or axis.get_node().data.any()
@@ -76,7 +75,7 @@ def _adds_up_exactly(core: ov.Core) -> bool:
 
 
 def _hold_weights_in_float32(model: ov.Model) -> None:
-    """Replace weights that are stored in int8, and widened again, by their values."""
+    """Replace weights that are stored as int8, and widened in the graph, by their values."""
     for op in model.get_ordered_ops():
         if op.get_type_name() != "MatMul":
             continue

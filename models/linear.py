@@ -1,4 +1,4 @@
-"""A sum of learnt coefficients over a sparse vector, kept small."""
+"""A compact table of learnt coefficients for sparse vectors."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ import numpy.typing as npt
 
 from models.features import DIMENSIONS, Features, FloatArray, IdArray
 
-# How the arrays of a table that is kept alone begin.
+# The prefix of a single table's arrays.
 _ALONE = "spam"
 
 
 class LinearTable:
-    """Coefficients by feature id; features without one count 0. It never changes.
+    """Coefficients by feature id, 0 for other features; immutable.
 
-    Coefficients are rounded to half precision, in memory as on disk, so that a table scores
-    the same before and after it was written.
+    Coefficients are rounded to half precision in memory too, so that a table scores the same after
+    it is written and read.
     """
 
     def __init__(self, *, ids: IdArray, coefficients: FloatArray, intercept: float) -> None:
@@ -42,27 +42,25 @@ class LinearTable:
 
     @property
     def intercept(self) -> float:
-        """Return the log-odds of a vector without features."""
         return self._intercept
 
     def coefficients_of(self, ids: IdArray) -> FloatArray:
-        """Return the coefficient of each feature."""
         return self._table[ids].astype(np.float64)
 
     def sum_of(self, features: Features) -> float:
         """Return the log-odds of one vector; it depends on that vector alone."""
-        # Not `dot`: a linear-algebra library may add up in another order on more threads.
+        # Not `dot`: with more threads, a linear-algebra library may add up in another order.
         return float(np.sum(self._table[features.ids] * features.values)) + self._intercept
 
     def highest_of(self, vectors: Sequence[Features]) -> float:
         """Return the highest log-odds of a comment's vectors (`models.features.count_vectors`).
 
-        Whoever sends a comment may choose its title too, so what the title hides must not help.
+        The sender may control the title too, so hiding its words must not lower the log-odds.
         """
         return max(self.sum_of(vector) for vector in vectors)
 
     def shifted(self, by: float) -> LinearTable:
-        """Return the same table with another intercept, so much higher."""
+        """Return the table with its intercept increased by `by`."""
         return LinearTable(
             ids=self._ids.astype(np.int64),
             coefficients=self._stored.astype(np.float64),
@@ -70,7 +68,7 @@ class LinearTable:
         )
 
     def plus(self, other: LinearTable, share: float) -> LinearTable:
-        """Return the table that says what this one says, and a share of what the other does."""
+        """Return the sum of this table and `share` of the other."""
         total = np.zeros(DIMENSIONS)
         total[self._ids] = self._stored
         total[other._ids] += share * other._stored.astype(np.float64)
@@ -82,7 +80,7 @@ class LinearTable:
         )
 
     def to_arrays(self, prefix: str) -> dict[str, npt.NDArray[np.generic]]:
-        """Return the arrays to keep, their names beginning with `prefix`."""
+        """Return the arrays to store; their names begin with `prefix`."""
         return {
             f"{prefix}_ids": self._ids,
             f"{prefix}_coefficients": self._stored,
@@ -91,7 +89,7 @@ class LinearTable:
 
     @classmethod
     def from_arrays(cls, prefix: str, arrays: Mapping[str, npt.NDArray[np.generic]]) -> Self:
-        """Return the table that `to_arrays` kept. Raise `KeyError` or `ValueError` if it's none."""
+        """Return the table from `to_arrays`. Raise `KeyError` or `ValueError` if there is none."""
         (intercept,) = arrays[f"{prefix}_intercept"].astype(np.float64)
         return cls(
             ids=arrays[f"{prefix}_ids"].astype(np.int64),
@@ -103,7 +101,7 @@ class LinearTable:
 def mean_of(tables: Sequence[LinearTable]) -> LinearTable:
     """Return the table whose sums are the mean of these tables' (bagging, Breiman 1996).
 
-    Raise `ValueError` for none.
+    Raises `ValueError` without tables.
     """
     if not tables:
         raise ValueError("the mean of tables needs one at least")
@@ -128,7 +126,7 @@ def table_bytes(table: LinearTable) -> bytes:
 def read_table(content: bytes) -> LinearTable:
     """Return the table that `table_bytes` wrote. Raise `ValueError` for anything else.
 
-    Nothing in the content is ever executed: pickled objects are refused.
+    Pickled objects are refused, so no content is executed.
     """
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as archive:

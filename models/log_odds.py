@@ -1,10 +1,10 @@
-"""Turns log-odds into probabilities, for every kind of classifier."""
+"""Turns log-odds into probabilities."""
 
 from __future__ import annotations
 
 import math
 
-# Beyond this the logistic function is 0 or 1 to all digits; it keeps exp() from overflowing.
+# The logistic function is 0 or 1 to all digits beyond this, and exp() would overflow.
 _MAX_LOG_ODDS = 500.0
 
 

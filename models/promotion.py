@@ -1,4 +1,4 @@
-"""Marks the segments of a comment that promote something."""
+"""Marks the promotional segments of a comment."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from models.linear import LinearTable
 from models.segments import Segment, split_segments
 from models.text import EMAIL, HOST, LINK, PHONE, normalise
 
-# Buckets of the neighbours are moved by these, so that "before" and "after" count on their own.
+# Offsets of the neighbours' buckets, so that words before, in and after a segment differ.
 _BEFORE, _AFTER = 340_007, 680_003
 _NEIGHBOUR_SCALE = 0.5
 
@@ -56,7 +56,7 @@ def promotion_by_words(table: LinearTable, inputs: ModelInput) -> list[float]:
         weighed = table.coefficients_of(_moved_ids(counted.ids, moved_by)) * counted.values
         return np.bincount(whose, weights=weighed, minlength=len(segments)).astype(np.float64)
 
-    # What `segment_features` would add up, without its vectors.
+    # The sums of `segment_features`, without building its vectors.
     sums = table.intercept + summed(0)
     sums[1:] += _NEIGHBOUR_SCALE * summed(_BEFORE)[:-1]
     sums[:-1] += _NEIGHBOUR_SCALE * summed(_AFTER)[1:]
@@ -68,7 +68,7 @@ def promotion_by_words(table: LinearTable, inputs: ModelInput) -> list[float]:
 
 
 def _moved(features: Features, by: int) -> Features:
-    """Return the vector with its buckets moved on, all by the same way."""
+    """Return the vector with all buckets moved by `by`."""
     return Features(ids=_moved_ids(features.ids, by), values=features.values * _NEIGHBOUR_SCALE)
 
 
@@ -79,7 +79,7 @@ def _moved_ids(ids: IdArray, by: int) -> IdArray:
 def _place(
     text: str, segments: Sequence[Segment], place: int, topic: frozenset[str]
 ) -> list[float]:
-    """Return where a segment with this normalised text lies and what kind of thing is in it."""
+    """Return properties of a segment's place and content; `text` is its normalised text."""
     start, end = segments[place]
     return [
         1.0,

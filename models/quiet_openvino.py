@@ -1,17 +1,16 @@
-"""Gives OpenVINO without its telemetry: nothing about a comment's machine leaves the machine.
+"""Imports OpenVINO without its telemetry. Import OpenVINO only from here.
 
-The package `openvino-telemetry` reports use to its makers unless a file in the home folder says
-no. Where it can't be imported, OpenVINO does without; so it is made impossible to import. Import
-OpenVINO from here only.
+The package `openvino-telemetry` sends usage reports unless a file in the home folder says no.
+OpenVINO works without that package, so this module makes it impossible to import.
 """
 
 from __future__ import annotations
 
 import sys
 
-# None is how Python marks a module whose import must fail (importlib's documentation).
-sys.modules["openvino_telemetry"] = None  # type: ignore[assignment]  # typed as if no import could fail
+# Python raises an error on imports of a module that is None here (importlib's documentation).
+sys.modules["openvino_telemetry"] = None  # type: ignore[assignment]  # typeshed allows only modules
 
-import openvino as ov  # noqa: E402  # only now
+import openvino as ov  # noqa: E402  # after the line above
 
 __all__ = ["ov"]

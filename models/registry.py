@@ -24,11 +24,11 @@ PREVIOUS_FILE = "PREVIOUS"
 MANIFEST_FILE = "manifest.json"
 FUSION_FILE = "fusion.json"
 
-# Raised whenever a folder of the earlier shape could no longer be read, or would be read to say
-# something else: 2 counts no features of the author's name, 3 takes words of a post's title as one.
+# Increased when an older folder cannot be read, or would be read wrongly. Version 2 has no features
+# of the author's name, version 3 counts all words of a post's title as one.
 FORMAT_VERSION = 3
 
-# A leading dot keeps a half-written or half-deleted folder from ever being taken for a version.
+# The leading dot keeps half-written and half-deleted folders from being read as versions.
 _WRITING = ".writing-"
 _DROPPING = ".dropping-"
 
@@ -37,13 +37,13 @@ _FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
 class Classifier(Protocol):
-    """What every kind of version loads to; the service's own port asks for the same."""
+    """The interface of every kind of version; the service's own port is the same."""
 
     def score_batch(self, inputs: Sequence[ModelInput]) -> list[ModelOutput]:
-        """Return one answer an input, in order. Raise `ClassifierError` if it can't answer."""
+        """Return one output per input, in order. Raise `ClassifierError` if it fails."""
 
 
-# A version's folder and the checked content of its files.
+# Takes a version's folder and the checked content of its files.
 Reader = Callable[[Path, Mapping[str, bytes]], Classifier]
 
 
@@ -53,16 +53,16 @@ def _read_transformer(folder: Path, files: Mapping[str, bytes]) -> Classifier:
     return TransformerClassifier.read(folder, files)
 
 
-# Each imports what its kind needs when it is needed: who lists versions loads no inference engine.
+# Each imports its packages when it is called: listing versions loads no inference engine.
 _READERS: Mapping[str, Reader] = {"transformer": _read_transformer}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fusion:
-    """How a version's model and signals are added up, and where its cutoffs lie.
+    """The weights of a version's model and signals, and its cutoffs.
 
-    `promises` is what was promised and measured when the cutoffs were chosen; judging never reads
-    it, but who chooses other cutoffs is shown it.
+    `promises` is what was promised and measured when the cutoffs were chosen. Judging never reads
+    it; it is shown to people who change the cutoffs.
     """
 
     base: float
@@ -88,7 +88,7 @@ class Fusion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelVersion:
-    """One version, loaded and checked: everything that is used together and never mixed."""
+    """One version, loaded and checked. Its parts are used only together."""
 
     version: str
     classifier: Classifier
@@ -100,7 +100,7 @@ class ModelVersion:
 
 
 def read_current_name(models_dir: Path | None = None) -> str:
-    """Return the version that `CURRENT` names, unloaded. Raise `ModelVersionError` if none is."""
+    """Return the name of the current version. Raise `ModelVersionError` if there is none."""
     path = (models_dir or SHIPPED_DIR) / CURRENT_FILE
     try:
         name = path.read_text(encoding="utf-8").strip()
@@ -114,9 +114,9 @@ def read_current_name(models_dir: Path | None = None) -> str:
 
 
 def read_current_fusion(models_dir: Path | None = None) -> tuple[str, Fusion]:
-    """Return the current version's name and how it adds up; its classifier is not loaded.
+    """Return the current version's name and weights, without loading its classifier.
 
-    Raises `ModelVersionError` where there is none, or one that cannot be read.
+    Raises `ModelVersionError` if there is no current version or it cannot be read.
     """
     name = read_current_name(models_dir)
     path = (models_dir or SHIPPED_DIR) / name / FUSION_FILE
@@ -130,8 +130,8 @@ def read_current_fusion(models_dir: Path | None = None) -> tuple[str, Fusion]:
 def load_version(folder: Path) -> ModelVersion:
     """Return the version in `folder` after checking every file against the manifest.
 
-    Raise `ModelVersionError`, with one line that says what is wrong, for a version that is
-    missing, changed since it was written, or of a shape that this code does not read.
+    Raises `ModelVersionError` with a message of one line if the version is missing, changed since
+    it was written, or of a format that this code does not read.
     """
     manifest = _read_json(folder, MANIFEST_FILE, _read_bytes(folder, MANIFEST_FILE))
     files = _check_files(folder, manifest)
@@ -154,10 +154,10 @@ def load_version(folder: Path) -> ModelVersion:
 
 
 def check_version(folder: Path) -> Fusion:
-    """Return how the version in `folder` adds up after checking every file against the manifest.
+    """Return the weights of the version in `folder` after checking every file.
 
-    Its classifier is not loaded, so this needs no inference engine. Raise `ModelVersionError` as
-    `load_version` does, but for what only loading finds.
+    Its classifier is not loaded, so this needs no inference engine. Raises `ModelVersionError` as
+    `load_version` does, except for errors that only loading finds.
     """
     manifest = _read_json(folder, MANIFEST_FILE, _read_bytes(folder, MANIFEST_FILE))
     files = _check_files(folder, manifest)
@@ -172,10 +172,9 @@ def check_version(folder: Path) -> Fusion:
 
 
 def check_usable(folder: Path) -> None:
-    """Check the version in `folder` as well as can be here. Raise `ModelVersionError`.
+    """Check the version in `folder` as far as possible. Raise `ModelVersionError`.
 
-    It is loaded where the packages for that are; else its files are checked, and what only loading
-    finds is found by whoever judges with it.
+    It is loaded if the packages for that are installed, otherwise only its files are checked.
     """
     try:
         load_version(folder)
@@ -184,11 +183,11 @@ def check_usable(folder: Path) -> None:
 
 
 def import_version(models_dir: Path, version: Path) -> bool:
-    """Have a version of another folder here too, checked, whole or not at all.
+    """Copy a version from another folder, checked and atomically.
 
-    Its files are hard links where that can be, else copies. Return False, and do nothing, if a
-    version of that name is here already. Raise `ModelVersionError` if it is damaged, `OSError` if
-    the folder cannot be written to.
+    Its files are hard links if possible, otherwise copies. Returns False, and does nothing, if a
+    version of that name exists. Raises `ModelVersionError` if it is damaged, `OSError` if the
+    folder cannot be written to.
     """
     if (models_dir / version.name).exists():
         return False
@@ -196,7 +195,7 @@ def import_version(models_dir: Path, version: Path) -> bool:
     models_dir.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=models_dir, prefix=_WRITING) as staging:
         whole = Path(staging) / version.name
-        # Only what the manifest lists, and the manifest: nothing else was checked.
+        # Only the manifest and its files, because no other file was checked.
         names = [*json.loads((version / MANIFEST_FILE).read_bytes())["files"], MANIFEST_FILE]
         whole.mkdir()
         for name in names:
@@ -218,12 +217,11 @@ def write_version(
     documents: Mapping[str, str],
     unlisted: Mapping[str, bytes] | None = None,
 ) -> Path:
-    """Write a new version folder whole or not at all, and return it.
+    """Write a new version folder atomically, and return it.
 
-    `weights` are the files that the kind reads, `documents` further text files by name, such as
-    the card. `unlisted` are files that the manifest leaves out: a copy of the version may lack
-    them. Raise `ModelVersionError` if the name is no folder name or is taken: a version never
-    changes once it exists.
+    `weights` are the files that the kind reads, `documents` further text files by name, such as the
+    card. `unlisted` are files that the manifest leaves out: a copy of the version may lack them.
+    Raises `ModelVersionError` if the name is invalid or exists: a version never changes.
     """
     folder = check_free(models_dir, version)
     models_dir.mkdir(parents=True, exist_ok=True)
@@ -247,7 +245,7 @@ def write_version(
 def check_free(models_dir: Path, version: str) -> Path:
     """Return the folder that a new version would get.
 
-    Raise `ModelVersionError` if the name is no folder name or is taken.
+    Raises `ModelVersionError` if the name is invalid or exists.
     """
     folder = models_dir / version
     if not _VERSION_NAME.fullmatch(version):
@@ -260,30 +258,29 @@ def check_free(models_dir: Path, version: str) -> Path:
 
 
 def free_name(models_dir: Path, wanted: str) -> str:
-    """Return the name itself or, if it is taken, the first free one of name-2, name-3, ..."""
+    """Return the name or, if it exists, the first free one of name-2, name-3, ..."""
     names = [wanted, *(f"{wanted}-{n}" for n in range(2, 1000))]
     return next(name for name in names if not (models_dir / name).exists())
 
 
 def list_versions(models_dir: Path | None = None) -> list[str]:
-    """Return the names of all versions in a folder, whole or not; none for a folder of none."""
+    """Return the names of all versions in a folder, damaged ones too; none without a folder."""
     folder = models_dir or SHIPPED_DIR
     return sorted(path.parent.name for path in folder.glob(f"[!.]*/{MANIFEST_FILE}"))
 
 
 def read_previous_name(models_dir: Path | None = None) -> str | None:
-    """Return the version that was current before the last promotion, None if there was none."""
+    """Return the version that was current before the last promotion, None if none was."""
     return _read_name((models_dir or SHIPPED_DIR) / PREVIOUS_FILE)
 
 
 def promote(
     models_dir: Path, version: str, *, check: Callable[[Path], object] = check_usable
 ) -> None:
-    """Make a version the current one, in one step that a reader sees wholly or not at all.
+    """Make a version the current one, atomically.
 
-    The one that was current is remembered as the previous one, to go back to. Raise
-    `ModelVersionError` if the version does not pass `check`; then the earlier one stays current.
-    `check_version` is quicker and finds less.
+    The current one becomes the previous one, for a rollback. Raises `ModelVersionError` if the
+    version does not pass `check`; then nothing changes. `check_version` is faster and finds less.
     """
     check(models_dir / version)
     with contextlib.suppress(ModelVersionError):
@@ -294,21 +291,21 @@ def promote(
 
 
 def drop_version(models_dir: Path, version: str) -> None:
-    """Delete a version, so that a reader sees all of it or nothing.
+    """Delete a version, atomically.
 
-    Raise `ModelVersionError` for one that is not there, and for the current and the previous one,
-    which stay; `OSError` where the folder cannot be written to.
+    Raises `ModelVersionError` if it does not exist or is the current or previous one, and `OSError`
+    if the folder cannot be written to.
     """
     folder = models_dir / version
     if version not in list_versions(models_dir):
         msg = f"there is no model version {version[:100]!r}"
         raise ModelVersionError(msg)
     _refuse_used(models_dir, version)
-    # A leading dot: from here on it is no version.
+    # The leading dot: from here on it is not a version.
     dropped = models_dir / f"{_DROPPING}{version}"
     folder.rename(dropped)
     try:
-        # Somebody may have named it between the first look and the renaming.
+        # Another process may have promoted it before the renaming.
         _refuse_used(models_dir, version)
     except ModelVersionError:
         dropped.rename(folder)
@@ -317,9 +314,10 @@ def drop_version(models_dir: Path, version: str) -> None:
 
 
 def drop_leftovers(models_dir: Path, *, untouched_since: float) -> int:
-    """Delete what killed processes left half written or half deleted; return how many there were.
+    """Delete the half-written and half-deleted folders of killed processes; return their number.
 
-    `untouched_since` is in seconds since 1970: what was changed later may be somebody's work.
+    `untouched_since` is in seconds since 1970. Folders that changed later are kept: a process may
+    still write them.
     """
     dropped = 0
     for prefix in (_WRITING, _DROPPING):
@@ -374,7 +372,7 @@ def _read_json(folder: Path, name: str, content: bytes) -> dict[str, object]:
 
 
 def _check_files(folder: Path, manifest: Mapping[str, object]) -> dict[str, bytes]:
-    """Return the content of every listed file once its checksum agrees."""
+    """Return the content of every listed file after checking its checksum."""
     if manifest.get("format") != FORMAT_VERSION:
         msg = (
             f"model version {folder} has format {manifest.get('format')!r}, "

@@ -1,4 +1,4 @@
-"""Splits a text into segments, such as sentences and clauses, and joins the chosen ones."""
+"""Splits a text into segments, such as sentences and clauses, and joins chosen ones."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from models.text import window_ends
 
 Segment = tuple[int, int]
 
-# Where a segment may end: after a sentence or clause, before a link or a spaced dash.
+# A segment may end after a sentence or clause, and before a link or a spaced dash.
 _BREAK = re.compile(
     r"(?<=[.!?…,;:])\s+|(?<=[。！？])|\n+|\s+(?=https?://)|\s+(?=[-–—]\s)", re.IGNORECASE
 )
-# More segments than this are joined to longer ones, so that a text of commas costs no more.
+# Beyond this number segments become longer, so that a text of commas costs no more.
 MAX_SEGMENTS = 64
-# Segments further apart than this have something between them that was not read.
+# Between segments that are further apart, some text was not read.
 _MAX_GAP = 100
 
 
 def split_segments(text: str) -> list[Segment]:
-    """Return the segments of a text, in order, as half-open offsets without outer blanks."""
+    """Return a text's segments in order, as half-open offsets without outer blanks."""
     found: list[Segment] = []
     for start, end in window_ends(text):
         shortest = (end - start) // (MAX_SEGMENTS // 2)
@@ -39,7 +39,7 @@ def _split(text: str, start: int, end: int, shortest: int) -> Iterator[Segment]:
 
 
 def join_segments(segments: Sequence[Segment], chosen: Sequence[bool]) -> tuple[Segment, ...]:
-    """Return the chosen segments in order, neighbours joined to one."""
+    """Return the chosen segments in order, with neighbours joined."""
     joined: list[Segment] = []
     last = -2
     for place, (start, end) in enumerate(segments):

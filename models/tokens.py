@@ -1,4 +1,4 @@
-"""Cuts a comment in its post's context into the windows of tokens that the network reads."""
+"""Cuts a comment and its post's title into the windows of tokens that the network reads."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from tokenizers import Tokenizer
 from models.inputs import ModelInput
 from models.view import View, view_text
 
-# The context's share: enough for 19 of 20 titles, and little beside the comment itself, because
-# every token costs the same arithmetic. The excerpt is left to the linear member.
+# The context's share: enough for 19 of 20 titles, and small, because every token costs computing
+# time. The linear member reads the excerpt.
 _TITLE_TOKENS, _NAME_TOKENS, _HOST_TOKENS = 24, 12, 14
 _CONTEXT_CHARS = 300
-# Nine of ten comments fit into one window. A next one repeats the last tokens of the one before,
-# so that a sentence cut by the edge is read whole once.
+# Nine of ten comments fit into one window. The next window repeats the last tokens, so that a
+# sentence at the edge is read whole once.
 WINDOW_TOKENS = 192
 OVERLAP_TOKENS = 32
-# Bounds the work on one hostile comment; the first, the last and those with links come first.
+# Limits the work for one hostile comment; the first, the last and those with links are preferred.
 MAX_WINDOWS = 8
-# What a link begins with, as the vocabulary of either encoder spells it.
+# The beginning of a link in either encoder's vocabulary.
 _LINK_WORDS = ("▁http", "http")
 
 
@@ -28,8 +28,8 @@ _LINK_WORDS = ("▁http", "http")
 class Window:
     """One input of the network.
 
-    `ids` are vocabulary ids; `n_context` of them come before the text's. `spans` holds for each
-    token of the text its half-open offsets in `ModelInput.text`; the closing mark has none.
+    `ids` are vocabulary ids, of which the first `n_context` precede the text's. `spans` has
+    half-open offsets into `ModelInput.text` for each token of the text, not for the closing mark.
     """
 
     ids: tuple[int, ...]
@@ -38,10 +38,10 @@ class Window:
 
 
 class CommentTokeniser:
-    """Builds windows the same way for training and serving, by one vocabulary."""
+    """Builds windows from a vocabulary, for training and serving alike."""
 
     def __init__(self, tokenizer_json: str) -> None:
-        """Raise `ValueError` for what is no tokeniser's file with the marks [CLS] and [SEP]."""
+        """Raise `ValueError` if it is no tokeniser's file with the marks [CLS] and [SEP]."""
         try:
             tokenizer = Tokenizer.from_str(tokenizer_json)
         except Exception as error:  # tokenizers raises plain Exception for any unreadable file
@@ -61,7 +61,7 @@ class CommentTokeniser:
     def windows(self, inputs: ModelInput) -> list[Window]:
         """Return at least one window: title, author's name and host as marked fields, then text.
 
-        A long text gives several that overlap; see `MAX_WINDOWS` for which are kept.
+        A long text gives several overlapping windows, limited by `MAX_WINDOWS`.
         """
         context = self._context(inputs)
         view = view_text(inputs.text)
@@ -91,7 +91,7 @@ class CommentTokeniser:
         return tuple(ids)
 
     def _segments(self, ids: Sequence[int]) -> list[tuple[int, int]]:
-        """Return which tokens of the text each window holds, in order."""
+        """Return the range of the text's tokens in each window, in order."""
         count, step = len(ids), WINDOW_TOKENS - OVERLAP_TOKENS
         if count <= WINDOW_TOKENS:
             return [(0, count)]

@@ -1,4 +1,4 @@
-"""The shipped classifier: a transformer beside linear members, calibrated together."""
+"""The shipped classifier: a transformer and linear members, calibrated together."""
 
 from __future__ import annotations
 
@@ -31,46 +31,44 @@ from models.promotion import promotion_by_words
 from models.segments import Segment, join_segments, split_segments
 from models.tokens import CommentTokeniser, Window
 
-# More log-odds than a table of names ever says.
+# Beyond the log-odds of any table of names.
 UNBOUNDED = 1e6
 
 # One number, or an array of them.
 Number = TypeVar("Number", float, npt.NDArray[np.float64])
 
 NETWORK_FILE, TOKENISER_FILE = "network.xml", "tokenizer.json"
-# A version may have a rest of the network, which reads what the first part leaves open.
+# Optional: the second part of the network, for windows that the first part is unsure of.
 REST_FILE, REST_WEIGHTS_FILE = "rest.xml", "rest.bin"
 WEIGHTS_FILE, LINEAR_FILE, CALIBRATION_FILE = "network.bin", "linear.npz", "calibration.json"
-# A version may lack it; its answers then have no embedding.
+# Optional: without it there are no embeddings.
 EMBEDDING_FILE = "embedding.npz"
-# A version may lack it; names then weigh nothing.
+# Optional: without it names have no weight.
 NAMES_FILE = "names.npz"
-# A version may lack it; the network alone then says what to mark.
+# Optional: without it the network alone marks promotion.
 MARKS_FILE = "marks.npz"
-# Torch weights of before int8, which a training writes beside the version; serving reads no such.
+# Torch weights before int8, which training writes next to the version. Serving ignores them.
 TORCH_FILE = "network.safetensors"
 
-# Two or three words after a comma ("thanks!") are too few to be judged alone. 2026-11-21, words of
-# spam marked alike by hand and by `minilm-1`, F1 without and with this: 0.7567 and 0.7570 on the
-# calibration part (n=2,801 marked by hand; 2 to 8 tokens differ by less than 0.001), 0.7387 and
-# 0.7384 on the test part (n=4,477): no better on the whole, but a remark is no longer cut in two.
+# Two or three words after a comma ("thanks!") are too few to be judged alone. The F1 is the same
+# for 1 to 8 tokens (0.757, n=2,801 marked words), but with 4 a remark is not cut in two.
 _MIN_TOKENS = 4
-# What words of plain talk say (the median of the calibration part is -5.8, its least -7.5).
+# The log-odds of ordinary text: its median on the calibration part is -5.8, its least -7.5.
 _NO_PROMOTION = -7.0
 _CLAUSE_ENDS = (",", ";", ":")
-# A flood repeats itself: windows read lately are remembered, 17 MB at most.
+# Floods repeat texts, so recent windows are cached, at most 17 MB.
 _REMEMBERED_WINDOWS = 4_096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """How what a version's members say becomes one log-odds of spam, and how the rest is read.
+    """How the members' log-odds become one log-odds of spam, and how promotion is marked.
 
-    The first five weigh log-odds. A segment is marked as promotion where its log-odds reach
-    `marks_from` and lie at most `marks_within` below the highest: by the share `marks_words` they
-    are what its words say, else the mean of its tokens. What a name says counts between
-    `names_from` and `names_to`. Versions older than `promotion`, `names` and `marks_words`
-    give them no weight, older than the bounds none.
+    The first five weigh log-odds. A segment is marked as promotion if its log-odds reach
+    `marks_from` and are at most `marks_within` below the highest; they are a mean of its words'
+    log-odds, with the share `marks_words`, and its tokens' mean. A name's log-odds are limited to
+    between `names_from` and `names_to`. Versions without `promotion`, `names` or `marks_words` give
+    them no weight; versions without limits have none.
     """
 
     offset: float
@@ -82,11 +80,11 @@ class Calibration:
     names_to: float = UNBOUNDED
     linear_from: float = -UNBOUNDED
     linear_to: float = UNBOUNDED
-    # The rest of a network reads what its first part says lies between these.
+    # The second part reads windows whose log-odds by the first lie between these.
     open_above: float = 0.0
     open_below: float = 0.0
     marks_from: float
-    # A remark around promotion lies so far below it.
+    # The distance of a remark next to promotion.
     marks_within: float = 2.5
     marks_words: float = 0.0
 
@@ -97,10 +95,10 @@ class Calibration:
             raise ValueError(msg)
 
     def log_odds(self, network: Number, linear: Number, promotion: Number, names: Number) -> Number:
-        """Return one log-odds of spam; numbers and arrays of them alike.
+        """Return one log-odds of spam, for numbers or for arrays.
 
-        `promotion` is what `strongest_promotion` makes of the network's words, `names` what the
-        author's name says, 0 without one.
+        `promotion` is `strongest_promotion` of the network's tokens, `names` the log-odds of the
+        author's name, 0 without a name.
         """
         bounded: Number = np.clip(names, self.names_from, self.names_to)
         of_words: Number = np.clip(linear, self.linear_from, self.linear_to)
@@ -114,19 +112,19 @@ class Calibration:
 
 
 def calibration_bytes(calibration: Calibration) -> bytes:
-    """Return a calibration as a file, for `read_calibration`."""
+    """Return a calibration as bytes, for `read_calibration`."""
     return json.dumps(asdict(calibration), indent=2).encode("utf-8")
 
 
 def read_calibration(content: bytes) -> Calibration:
-    """Return the calibration that a file holds. Raise `ValueError` for anything else."""
+    """Return the calibration that these bytes hold. Raise `ValueError` for anything else."""
     try:
         numbers = json.loads(content)
-        # What once described a second network; no version that was released had one.
+        # A second network's calibration; no released version has one.
         if numbers.pop("second", None):
             msg = f"{CALIBRATION_FILE} is of a version that reads twice, which this release can't"
             raise ValueError(msg)
-        # Versions of before had a head for LLM voice and a weight of homepages, always 0.
+        # Older versions had a head for LLM voice and a weight of homepages, always 0.
         for name in ("voice_offset", "voice_slope", "hosts", "hosts_from", "hosts_to"):
             numbers.pop(name, None)
         return Calibration(**numbers)
@@ -136,9 +134,9 @@ def read_calibration(content: bytes) -> Calibration:
 
 
 class TransformerClassifier:
-    """Scores each comment alone: its answer never depends on what else is in the batch.
+    """Scores each comment alone: its output never depends on the rest of the batch.
 
-    An instance never changes what it answers and may be shared between threads.
+    Instances are immutable and may be shared between threads.
     """
 
     KIND: ClassVar[str] = "transformer"
@@ -149,7 +147,7 @@ class TransformerClassifier:
         LINEAR_FILE,
         CALIBRATION_FILE,
     )
-    # What a version may have beside those.
+    # Optional files of a version.
     MORE_FILES: ClassVar[tuple[str, ...]] = (
         REST_FILE,
         REST_WEIGHTS_FILE,
@@ -183,16 +181,17 @@ class TransformerClassifier:
     def read(cls, folder: Path, files: Mapping[str, bytes]) -> Self:
         """Return the classifier of a version's folder, whose files were read and checked.
 
-        The network is read from the folder itself, so that processes share its pages. Raise
-        `ValueError` or `KeyError` for content that is not one; nothing in it is ever executed.
+        The network is read from the folder itself, so that processes share its pages. Raises
+        `ValueError` or `KeyError` for invalid content; no content is executed.
         """
         missing = [name for name in cls.FILES if name not in files]
         if missing:
-            # The engine would read a network that lies in the folder, checked or not.
+            # The engine would read a network from the folder even if it was not checked.
             msg = f"the manifest does not list {', '.join(missing)}"
             raise ValueError(msg)
         with ThreadPoolExecutor(1) as beside:
-            # The engine compiles the network without Python, which is free for the rest.
+            # The engine compiles the network outside Python, which can read the other files
+            # meanwhile.
             around = beside.submit(cls._around_engine, files)
             calibration = read_calibration(files[CALIBRATION_FILE])
             rest = rest_of(folder, calibration) if REST_FILE in files else None
@@ -212,9 +211,9 @@ class TransformerClassifier:
         )
 
     def score_batch(self, inputs: Sequence[ModelInput]) -> list[ModelOutput]:
-        """Return one answer an input, in order; the same input always gets the same answer.
+        """Return one output per input, in order; equal inputs always get equal outputs.
 
-        Raise `ClassifierError` if the engine can't answer.
+        Raises `ClassifierError` if the engine fails.
         """
         windows = [self._tokeniser.windows(one) for one in inputs]
         words: list[bytes] = []
@@ -286,27 +285,27 @@ class TransformerClassifier:
 
 
 def log_odds_in(table: LinearTable | None, features: Features | None) -> float:
-    """Return the log-odds of a name by a table, 0 without a name or a table."""
+    """Return a table's log-odds of a name, 0 without a name or a table."""
     return 0.0 if table is None or features is None else table.sum_of(features)
 
 
 def rest_of(folder: Path, calibration: Calibration) -> Rest:
-    """Return the rest of a version's network, with the bounds between which it is asked."""
+    """Return the second part of a version's network, with the bounds of its use."""
     return Rest(
         network=folder / REST_FILE, above=calibration.open_above, below=calibration.open_below
     )
 
 
 def _key(window: Window) -> bytes:
-    """Return a digest of all that the network reads of a window; the window itself takes 30 kB."""
+    """Return a digest of a window's inputs; the window itself takes 30 kB."""
     return hashlib.sha256(array("i", (window.n_context, *window.ids)).tobytes()).digest()
 
 
 def pool(log_odds: Sequence[float]) -> float:
     """Return one log-odds for several windows: between their mean and their highest.
 
-    The logarithm of the mean odds: one window that is surely spam makes the comment so, while
-    a window more of plain talk changes little. No window gives 0.
+    It is the logarithm of the mean odds: one window that is clearly spam decides, and a further
+    window of ordinary text changes little. No window gives 0.
     """
     if not log_odds:
         return 0.0
@@ -315,10 +314,10 @@ def pool(log_odds: Sequence[float]) -> float:
 
 
 def strongest_promotion(promotion: Sequence[Sequence[float]]) -> float:
-    """Return the mean log-odds of the four words that promote most, of all windows together.
+    """Return the mean log-odds of the four most promotional tokens of all windows.
 
-    However much plain talk stands beside an advertisement, it lowers nothing here. `promotion`
-    holds for each window one number a token of its text; a text without any promotes nothing.
+    Ordinary text next to an advertisement does not lower it. `promotion` has one number per token
+    of each window's text; without tokens the result is that of no promotion.
     """
     highest = heapq.nlargest(_MIN_TOKENS, chain.from_iterable(promotion))
     return math.fsum(highest) / len(highest) if highest else _NO_PROMOTION
@@ -331,13 +330,13 @@ def mark_segments(
     calibration: Calibration,
     by_words: Sequence[float] = (),
 ) -> tuple[Segment, ...]:
-    """Return the segments that promote, as `Calibration` tells which do, joined.
+    """Return the segments that promote by the bounds of `calibration`, joined.
 
-    `promotion` holds for each window one number a token of its text, `by_words` one a segment
-    (`models.promotion.promotion_by_words`); without it the tokens alone count. Sentences and
-    clauses are marked whole: single words are no help to a reader. The tokens of a clause of less
-    than four are counted together with those of the one before it in its sentence. What lies far
-    below the segment that promotes most is the remark around it and stays unmarked.
+    `promotion` has one number per token of each window's text. `by_words` has one per segment
+    (`models.promotion.promotion_by_words`); without it only tokens count. Sentences and clauses are
+    marked whole, because single words do not help a reader. Clauses of fewer than four tokens are
+    counted together with the previous clause of their sentence. Segments far below the most
+    promotional one are the remark around it and stay unmarked.
     """
     segments = split_segments(text)
     starts = [start for start, _ in segments]
@@ -369,7 +368,7 @@ def mark_segments(
 def _judged_together(
     text: str, segments: Sequence[Segment], counts: Sequence[int]
 ) -> list[tuple[int, int]]:
-    """Return the segments as runs `[first, last)`: short clauses with the one before them."""
+    """Return the segments as runs `[first, last)`: short clauses join the one before them."""
     runs: list[tuple[int, int]] = []
     for place, count in enumerate(counts):
         follows_clause = place > 0 and text[segments[place - 1][1] - 1] in _CLAUSE_ENDS

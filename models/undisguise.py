@@ -1,10 +1,10 @@
-"""Reads a text as a person sees it, without disguised letters, and remembers where each stood.
+"""Replaces disguised letters by the letters that people see, and keeps their offsets.
 
-Filters of words are evaded by letters that only look right (look-alikes: Unicode Technical
-Standard 39, "Unicode Security Mechanisms", confusables). What is undone here: hidden characters,
-styled letters, lines and stacks of marks drawn over letters, letters held apart, look-alike letters
-of another alphabet inside Latin words, and digits or signs in place of letters. Words wholly in
-another alphabet, links, mail addresses and quoted code stay as they are.
+Spam evades word filters with letters that only look right (Unicode Technical Standard 39, "Unicode
+Security Mechanisms", confusables). This undoes hidden characters, styled letters, lines and stacks
+of marks over letters, letters held apart, look-alike letters of another alphabet inside Latin
+words, and digits or signs in place of letters. Words wholly in another alphabet, links, mail
+addresses and quoted code stay unchanged.
 """
 
 from __future__ import annotations
@@ -15,31 +15,31 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-# Zero-width characters, soft hyphens, direction marks, and the Unicode tags that carry hidden text.
+# Zero-width characters, soft hyphens, direction marks, and the Unicode tags of hidden text.
 HIDDEN = (
     "\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
     "\U000e0000-\U000e0fff"
 )
-# Mathematical alphabets, full-width forms, letters in brackets, circles and squares. Digits in
-# circles number steps; those of East Asian widths stand in ordinary Japanese numbers.
+# Mathematical alphabets, full-width forms, letters in brackets, circles and squares. Not digits in
+# circles, which number steps, nor those of East Asian widths, which are ordinary in Japanese.
 _STYLED = (
     "\uff21-\uff3a\uff41-\uff5a\U0001d400-\U0001d6a5\U0001d7ce-\U0001d7ff\u249c-\u24b5\u24b6-\u24e9"
     "\U0001f110-\U0001f129\U0001f130-\U0001f149\U0001f150-\U0001f169\U0001f170-\U0001f189"
 )
-# Small capitals, letters set high, and those of the mathematical alphabets that stand elsewhere:
-# singly they are phonetics, footnotes and names of sets, three in a row make a word.
+# Small capitals, superscript letters, and mathematical letters of other blocks. Single ones are
+# phonetics, footnotes and names of sets; three in a row are a word.
 _STYLED_IN_A_ROW = (
     "\u1d00-\u1d22\u0262\u026a\u0274\u0280\u028f\u0299\u029c\u029f\ua730\ua731"
     "\u1d2c-\u1d6a\u1d9b-\u1dbf\u02b0-\u02b8\u02e1-\u02e3\u2071\u207f"
     "\u2102\u210a-\u2113\u2115\u2119-\u211d\u2124\u2128\u212c\u212d\u212f-\u2131\u2133\u2134"
 )
-# The letters from 1F150 and from 1F170 on have no compatibility form.
+# The letters from 1F150 and from 1F170 have no compatibility form.
 _WITHOUT_FORM = (0x1F150, 0x1F170)
 _SMALL_CAPITAL = re.compile("LATIN LETTER SMALL CAPITAL ([A-Z])")
 
 # Three marks on one letter are more than most spellings need (Greek may need them), and so are
-# marks on four letters in a row. Lines drawn over, through and under letters spell nothing.
-# Marks of Hebrew, Arabic, Thai and the scripts of India lie elsewhere and are never dropped.
+# marks on four letters in a row. No spelling has lines over, through and under letters. Marks of
+# Hebrew, Arabic, Thai and the scripts of India are not among these and are never dropped.
 _MARK = "\u0300-\u036f"
 _LINES = "\u0305\u0332-\u0337\u033f"
 _MARKED = re.compile(f"(?:[^\\W\\d_][{_MARK}]+){{4,}}")
@@ -48,7 +48,7 @@ _ODD = re.compile(
     f"|(?<![\u0370-\u03ff\u1f00-\u1fff])[{_MARK}]{{3,}})"
     f"|(?P<row>[{_STYLED}{_STYLED_IN_A_ROW}]{{3,}})|(?P<styled>[{_STYLED}]+)"
 )
-# Rows of these are found fast; `_ODD` tries each of its ways at each character.
+# Finds rows of these quickly; `_ODD` tries every alternative at each character.
 _ODD_ROW = re.compile(f"[{HIDDEN}{_MARK}{_STYLED}{_STYLED_IN_A_ROW}]+")
 _ONLY_HIDDEN = re.compile(f"[{HIDDEN}]+")
 _MARKS = re.compile(f"[{_MARK}]+")
@@ -60,18 +60,18 @@ _APART = re.compile(
     f"(?<![\\w.*-])[{_LETTER_OR_DIGIT}]([{_MARKS_BETWEEN}])[{_LETTER_OR_DIGIT}]"
     f"(?:\\1[{_LETTER_OR_DIGIT}])*(?![\\w*-])"
 )
-# All parted by the same mark: shorter rows are initials and abbreviations, but where two words are
-# held apart the short ones beside them are too.
+# Letters held apart by the same mark. Shorter rows are initials and abbreviations, except next to
+# two words that are held apart.
 _MIN_LETTERS_APART, _MIN_WORDS_APART = 5, 2
 _MIN_LETTERS_BETWEEN_BLANKS = 3
-# In longer rows the ends of the words are lost, and what was joined would be no word either: of 150
-# ham whose letters were all parted by single blanks 53 looked like spam when joined without a
-# bound, 15 with one of 40 letters, 7 with this one, and none unjoined.
+# In longer rows the ends of words are lost, and joining makes no words: of 150 ham with a blank
+# between all letters, 53 were judged spam without a limit, 15 with 40 letters, 7 with this one, and
+# none unjoined.
 _MAX_LETTERS_APART = 24
 _NOTES = frozenset("abcdefgh")
 _VOWEL = re.compile("[aeiouyаеиоуыэюя013!]", re.IGNORECASE)
 
-# Letters and Roman numerals that stand in no Latin word: Greek, Cyrillic, Armenian, N'Ko, Cherokee,
+# Letters and Roman numerals that no Latin word contains: Greek, Cyrillic, Armenian, N'Ko, Cherokee,
 # Tai Le, New Tai Lue, Coptic.
 _OTHER = (
     "\u0370-\u052f\u0531-\u0587\u07c0-\u07ff\u13a0-\u13f5\u1950-\u19df\u2160-\u217f\u2c80-\u2cf3"
@@ -81,7 +81,7 @@ _BEFORE_LATIN = re.compile(f"[{_OTHER}][A-Za-z]")
 _WORD = re.compile(r"[^\W\d_]+")
 _OTHER_LETTER = re.compile(f"[{_OTHER}]")
 _LATIN_LETTER = re.compile("[A-Za-z]")
-# Most of these were seen in spam of the wild, up to a dozen kinds in one comment.
+# Most of these occur in real spam, up to a dozen kinds in one comment.
 _LOOK_ALIKES = str.maketrans(
     # Cyrillic
     "аеорсухіјѕԁһԛԝӏвкмнтгѡѵАВЕКМНОРСТУХІЈЅӀ"
@@ -99,23 +99,23 @@ _LOOK_ALIKES = str.maketrans(
     "ABCDEHJKLMPRSTVWWZ"
     "ivxlcdmIVXLCDM",
 )
-# Phonetics and languages of Africa write these; among words in disguise they are none.
+# Phonetics and African languages use these letters, but not next to disguised words.
 _LATIN_LOOK_ALIKES = str.maketrans("ɑɡƅɦƊƬᴏᴠᴡᴢ", "agbhDTovwz")
 _GREEK = re.compile("[\u0370-\u03ff]")
 _MIN_MIXED_CHARS = 4
-# Angles and constants stand beside these in formulas.
+# Formulas use such letters for angles and constants.
 _FUNCTION = re.compile(
     "(?:a|arc)?(?:sin|cos|tan|cot|sec|csc|sinh|cosh|tanh|log|ln|exp|lim|max|min)"
 )
 
-# "casin0" is a word in digits, "slot5" a numbered one.
+# "casin0" is a disguised word, "slot5" a numbered one.
 _DIGIT_HINT = re.compile(r"[013457@$](?:[A-Za-z]|(?<=[A-Za-z][034])\b)")
 _DIGIT_WORD = re.compile(
     r"(?<![\w@$.,+/#:=&?%~^-])(?![\d@$]+\b)[A-Za-z013457@$]{4,24}(?![\w@$-]|[.:/=]\w)"
 )
 _FORMS = (str.maketrans("1", "i"), str.maketrans("1", "l"))
 _REST = str.maketrans("03457@$", "oeastas")
-# Words of trades and of their offers; each is one that digits and signs are known to hide.
+# Words of advertised trades that spam writes with digits and signs.
 _HIDDEN_WORDS = frozenset(
     word
     for line in (
@@ -134,14 +134,14 @@ _HIDDEN_WORDS = frozenset(
     )
     for word in line.split()
 )
-# One such word is a name; three, and one word in five, are a way of writing.
+# One such word is a name; three, and one word in five, are leetspeak.
 _MIN_WORDS_IN_DIGITS, _WORDS_A_WORD_IN_DIGITS = 3, 5
 _INNER_DIGIT = re.compile("[A-Za-z][013457@$]{1,2}[A-Za-z]")
 _PLAIN_VOWEL = re.compile("[aeiouy]")
 _MANY_CONSONANTS = re.compile("[^aeiouy]{5}")
 _HEX = re.compile("[0-9a-f]+", re.IGNORECASE)
 
-# Bounded, so that no text makes it look back far.
+# Bounded, so that no text causes long backtracking.
 _SHIELDED = re.compile(
     r"(?:https?://|\bwww\.)\S{1,2000}|`[^`\n]{1,300}`|(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}\.\w",
     re.IGNORECASE,
@@ -154,10 +154,10 @@ _Edit = tuple[int, int, str]
 class PlainText:
     """A text without disguises; offsets are those of Python strings, half-open.
 
-    `offsets` has one number more than `text` has characters: character `i` stands for
-    `original[offsets[i]:offsets[i + 1]]`. What was dropped belongs to the character before it.
-    `n_disguised` counts the segments that were undone, hidden characters left out: joiners and
-    signs of emoji are among them.
+    Character `i` of `text` stands for `original[offsets[i]:offsets[i + 1]]`, so `offsets` has one
+    number more than `text` has characters. Dropped characters belong to the previous character.
+    `n_disguised` counts the replaced segments without hidden characters, because those include
+    joiners of emoji.
     """
 
     text: str
@@ -165,14 +165,14 @@ class PlainText:
     n_disguised: int = 0
 
     def original(self, start: int, end: int) -> tuple[int, int]:
-        """Return the segment of the original that `[start, end)` of the plain text stands for."""
+        """Return the original's segment for `[start, end)` of the plain text."""
         return self.offsets[start], self.offsets[end]
 
 
 def undisguise(text: str) -> PlainText:
-    """Return the text as a person sees it; an ordinary one comes back unchanged.
+    """Return the text as people see it; an ordinary text stays unchanged.
 
-    Takes time linear in the length. Nothing but hidden characters gives an empty text.
+    Takes linear time. A text of hidden characters alone becomes empty.
     """
     plain = PlainText(text=text, offsets=range(len(text) + 1))
     if not text.isascii() and _ODD_ROW.search(text):
@@ -189,7 +189,7 @@ def undisguise(text: str) -> PlainText:
 
 
 def _edited(plain: PlainText, edits: Iterable[_Edit]) -> PlainText:
-    """Return the text with segments replaced: each by nothing or by as many characters."""
+    """Return the text with each segment removed or replaced by as many characters."""
     parts: list[str] = []
     offsets: list[int] = []
     last, count = 0, plain.n_disguised
@@ -232,7 +232,7 @@ def _plain_characters(text: str) -> Iterator[_Edit]:
 
 
 def plain_letter(char: str) -> str:
-    """Return the ordinary letter or digit that a styled one shows; any other comes back itself."""
+    """Return the ordinary letter or digit of a styled one; other characters stay unchanged."""
     for base in _WITHOUT_FORM:
         if base <= ord(char) < base + 26:
             return chr(ord("A") + ord(char) - base)
@@ -243,7 +243,7 @@ def plain_letter(char: str) -> str:
 
 
 def _joined_letters(text: str) -> Iterator[_Edit]:
-    """Yield the marks between letters held apart; one before a new capital parts two words."""
+    """Yield the marks between letters held apart, except before a new capital letter."""
     rows = [(row, row[0][::2]) for row in _APART.finditer(text)]
     words_by_mark = Counter(row[1] for row, letters in rows if _spells(letters))
     for row, letters in rows:
@@ -261,7 +261,7 @@ def _is_short_word(letters: str, mark: str) -> bool:
 
 
 def _spells(run: str) -> bool:
-    """Tell a word from tunings (D A D G A D), the alphabet, sums and rows of one letter."""
+    """Return True for a word; False for tunings (D A D G A D), the alphabet, sums and rows."""
     if not _MIN_LETTERS_APART <= len(run) <= _MAX_LETTERS_APART:
         return False
     letters = list(run.lower())
@@ -279,7 +279,7 @@ def _latin_letters(text: str) -> Iterator[_Edit]:
     words = [(m, _OTHER_LETTER.findall(m[0])) for m in _WORD.finditer(text)]
     if not any(_is_mixed(m[0], foreign) for m, foreign in words if foreign):
         return
-    # A slip of the keyboard in a text of the other alphabet is no disguise.
+    # A single Latin letter by mistake in a text of the other alphabet is no disguise.
     own_use = any(f and not _LATIN_LETTER.search(m[0]) and not _look_latin(f) for m, f in words)
     for match, foreign in words:
         word = match[0]
@@ -338,7 +338,7 @@ def _hidden_word(word: str) -> str | None:
 
 
 def _as_letters(word: str) -> str:
-    """Return what a word reads as, if digits stand between its letters as vowels would, else ""."""
+    """Return the word with digits read as vowels, empty if they do not stand between letters."""
     letters = sum(map(str.isalpha, word))
     if not _INNER_DIGIT.search(word) or letters * 2 < len(word) or _HEX.fullmatch(word):
         return ""

@@ -1,4 +1,4 @@
-"""Rewrites a text for the network and remembers where in the original each character was."""
+"""Rewrites a text for the network and keeps the original offset of each character."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from dataclasses import dataclass
 from models.text import window_ends
 from models.undisguise import undisguise
 
-# A link's path can take more tokens than the comment around it and says little more than its
-# first words; what is cut here is still counted by the linear member.
+# A link's path may take more tokens than the comment, and says little beyond its first words. The
+# linear member still counts the rest.
 _PATH_CHARS = 30
-# Bounded, so that no text makes it look back far.
+# Bounded, so that no text causes long backtracking.
 _URL = re.compile(r"(?:https?://|\bwww\.)([^\s<>\"'\])/]{1,200})([^\s<>\"'\])]{0,2000})", re.I)
 _NOT_WORD = re.compile(r"[\W_]+")
-# A lone surrogate is no character that a tokeniser could read.
+# Tokenisers cannot read lone surrogates.
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _GAP = "\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Piece:
-    """A run of the view that stands for the original from the first to the last of `offsets`.
+    """A run of the view; it stands for the original between its first and last offset.
 
-    A run of letters has an offset a character and one for its end; a stand-in has the two ends.
+    A run of letters has an offset per character and one for its end; a stand-in has two.
     """
 
     place: int
@@ -35,19 +35,19 @@ class _Piece:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """What the network reads of a text. Offsets are those of Python strings, half-open."""
+    """The text that the network reads. Offsets are those of Python strings, half-open."""
 
     text: str
     _pieces: tuple[_Piece, ...]
 
     def original(self, start: int, end: int) -> tuple[int, int]:
-        """Return the offsets in the original text of a segment of the view.
+        """Return the original's offsets of a segment of the view.
 
-        A segment that touches a stand-in covers all that it stands for.
+        A segment that touches a stand-in covers all of its original.
         """
         first = self._pieces[0]
         if len(self._pieces) == 1 and not first.is_stand_in:
-            # Most texts have no link: nothing to look for, token by token.
+            # Most texts have no link: skip the search for each token.
             return first.offsets[start], first.offsets[end]
         return self._edge(start, last=False), self._edge(end - 1, last=True)
 
@@ -59,7 +59,7 @@ class View:
 
 
 def view_text(text: str) -> View:
-    """Return the view of a text: both ends of a long one, without disguises, links cut short.
+    """Return the view of a text: both ends of a long one, undisguised, with short links.
 
     A link becomes `http`, its host and a few words.
     """
@@ -74,7 +74,7 @@ def view_text(text: str) -> View:
 
 
 def _cut(text: str) -> Iterator[tuple[str, Sequence[int], bool]]:
-    """Yield what is read, in order: letters or a stand-in, and the offsets of its piece."""
+    """Yield pieces in order: letters or a stand-in, with their offsets."""
     for number, (first, end) in enumerate(window_ends(text)):
         if number:
             yield _GAP, (first, first), True

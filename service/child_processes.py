@@ -1,4 +1,4 @@
-"""Ties a process to the one that started it, our own and those of others."""
+"""Ties child processes to the process that started them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from contextlib import contextmanager
 
 _PR_SET_PDEATHSIG = 1
 
-# Asks Linux to end the program with us, gives way to others, then becomes the program. SIGTERM
-# lets it write everything first.
+# The program gets SIGTERM when its parent ends, so that it can still write everything.
 _LAUNCH = """
 import ctypes, os, signal, sys
 if sys.platform == "linux":
@@ -27,25 +26,25 @@ os.execv(sys.argv[3], sys.argv[3:])
 
 
 def dies_with_us(program: str, *arguments: str, niceness: int = 0) -> tuple[str, ...]:
-    """Return the command that starts a program so that it ends when this process is gone."""
+    """Return the command that starts a program and ends it when this process ends."""
     given = (str(os.getpid()), str(niceness), program, *arguments)
     return (sys.executable, "-I", "-S", "-c", _LAUNCH, *given)
 
 
 def die_with(parent: int, how: signal.Signals) -> None:
-    """Let this process end by the given signal when `parent` is gone, however it went."""
+    """Send this process the signal `how` as soon as `parent` has ended, for whatever reason."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(how))
     else:
         threading.Thread(target=_watch, args=(parent, how), daemon=True).start()
-    # It may have gone before the order was given.
+    # The parent may have ended before the call above.
     if os.getppid() != parent:
         os.kill(os.getpid(), how)
 
 
 @contextmanager
 def handling(numbers: Iterable[int], handler: Callable[[int, object], object]) -> Iterator[None]:
-    """Give these signals to `handler` while the block runs; only for the main thread."""
+    """Handle these signals with `handler` while the block runs; only in the main thread."""
     before = {number: signal.signal(number, handler) for number in numbers}
     try:
         yield

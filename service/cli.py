@@ -1,4 +1,4 @@
-"""The command line `slopsieve`: finds the command asked for and turns our errors into one line."""
+"""The command line `slopsieve`: loads commands and prints our errors as single lines."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from service.domain.errors import InvalidInputError, ModerationError, StoreUnava
 from service.logs import configure_command_logging
 from service.start_error import SettingsError, StartError
 
-# Each command's module, imported only when the command is called, and its line of `--help`.
+# Each command's module, imported only when the command runs, and its line in `--help`.
 _ROOM = f"{PREFIX}service.commands"
 _COMMANDS = {
     "up": ("run", "Start everything and keep it running until Ctrl-C or SIGTERM."),
@@ -50,8 +50,6 @@ _OURS = {"models", __name__.partition(".")[0]}
 
 
 class _LazyGroup(click.Group):
-    """A group that imports a command's module only when the command is needed."""
-
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
 
@@ -76,9 +74,9 @@ def cli() -> None:
 
 
 def main(args: Sequence[str] | None = None) -> None:
-    """Run the command line on `args`, by default those the process was started with.
+    """Run the command line on `args`, by default the process's own arguments.
 
-    What went wrong is said in one clear line each, on standard error. Always raises `SystemExit`.
+    Prints one line per error on standard error. Always raises `SystemExit`.
     """
     configure_command_logging()
     try:
@@ -107,7 +105,6 @@ def main(args: Sequence[str] | None = None) -> None:
 
 
 def _explain(error: Exception) -> tuple[list[str], int]:
-    """Return the lines that explain an error, and the exit code."""
     if isinstance(error, InvalidInputError):
         lines = [f"{one.field}: {one.problem}; {one.remedy}." for one in error.problems]
         return lines, _WRONG_INPUT

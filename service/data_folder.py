@@ -16,29 +16,29 @@ from service.start_error import ExitCode, StartError
 
 PRIVATE_FILE = 0o600
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-# A key of fewer characters could be guessed; the one made here has 43.
+# A shorter key could be guessed; the generated one has 43 characters.
 MIN_SECRET_CHARS = 32
 
 
 class DataFolder:
-    """A folder that is ours; knows where everything in it lies."""
+    """The installation's folder and the paths of the files in it."""
 
     def __init__(self, path: Path, *, prove: bool = True) -> None:
-        """Make the folder where it is missing. Raise `StartError` if it cannot be used.
+        """Create the folder if it is missing. Raise `StartError` if it cannot be used.
 
-        Without `prove` it is left as it is, usable or not.
+        With `prove` False, neither create nor check it.
         """
         self.path = path.resolve()
         self.database_file = self.path / "slopsieve.db"
-        # The running supervisor holds it locked.
+        # The running supervisor locks it.
         self.lock_file = self.path / "slopsieve.lock"
         self.key_file = self.path / "secret.key"
-        # What the first start made; no backup takes it along.
+        # The first site's key and the first password; backups leave it out.
         self.first_run_file = self.path / "first-run"
-        # Its time is that of the last backup.
+        # Its modification time is the time of the last backup.
         self.last_backup_file = self.path / "last-backup"
         self.valkey_folder = self.path / "valkey"
-        # A running supervisor says in it where its Valkey answers.
+        # A running supervisor writes its Valkey's URL into it.
         self.valkey_url_file = self.valkey_folder / "url"
         self.lists_folder = self.path / "reputation"
         self.retraining_folder = self.path / "retraining"
@@ -48,9 +48,9 @@ class DataFolder:
             raise StartError(msg, ExitCode.DATA_FOLDER)
 
     def find_fault(self) -> tuple[str, str] | None:
-        """Make the folder where it is missing, and write into it.
+        """Create the folder if it is missing, and write a test file.
 
-        Return None, or what keeps it from being used and what to do about it.
+        Return None, or the fault and its remedy.
         """
         try:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -67,19 +67,19 @@ class DataFolder:
         return None
 
     def read_valkey_url(self) -> str:
-        """Return where the embedded Valkey answers; with none running, where nothing does."""
+        """Return the embedded Valkey's URL, or that of an unused socket if none is running."""
         try:
             return self.valkey_url_file.read_text(encoding="utf-8").strip()
         except OSError:
             return f"unix://{self.valkey_folder / 'not-running.sock'}"
 
     def secret_key(self) -> str:
-        """Return the installation's secret key, made at the first call and kept since then.
+        """Return the installation's secret key; the first call creates it.
 
-        Safe to call from several processes at once: all get the same one. Raise `StartError` for a
-        damaged one, and where the database holds something already, for a lost one.
+        Processes that call this at the same time get the same key. Raises `StartError` if the key
+        is damaged, or if it is missing and the database has tables.
         """
-        # The database first: another process writes the key before it fills the database.
+        # Check the database first: another process writes the key before it creates tables.
         if not self._has_tables() and not self.key_file.exists():
             write_private(self.key_file, f"{secrets.token_urlsafe(32)}\n", replace=False)
         key = self.key_file.read_text(encoding="utf-8").strip() if self.key_file.exists() else ""
@@ -93,7 +93,7 @@ class DataFolder:
         return key
 
     def _has_tables(self) -> bool:
-        """Return True if the database holds anything; a look at its schema leaves an empty file."""
+        """Return True if the database has tables or cannot be read. An empty file has none."""
         if not self.database_file.exists():
             return False
         uri = f"{self.database_file.resolve().as_uri()}?mode=ro"
@@ -105,9 +105,9 @@ class DataFolder:
 
 
 def write_private(path: Path, content: str, *, replace: bool) -> None:
-    """Write a file that only its owner may read, whole or not at all.
+    """Write a file that only its owner may read, atomically.
 
-    With `replace` False a file that is already there stays as it is.
+    With `replace` False an existing file is kept.
     """
     with written_whole(path, mode=PRIVATE_FILE, replace=replace) as file:
         file.write(content.encode())
@@ -115,14 +115,14 @@ def write_private(path: Path, content: str, *, replace: bool) -> None:
 
 @contextlib.contextmanager
 def written_whole(path: Path, *, mode: int, replace: bool = True) -> Iterator[BinaryIO]:
-    """Yield a file to write that appears as `path` once it is complete and on disk.
+    """Yield a file that appears as `path` once it is complete and on disk.
 
-    An exception leaves what was there before untouched, and so does `replace` False. `mode` holds
-    from the first byte on, as far as the process's umask lets it.
+    After an exception, and with `replace` False, an existing file is kept. The file has `mode`,
+    less the process's umask, from the start.
     """
     staged = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
-        # Path.open takes no mode; nobody may open it in the moment before a chmod.
+        # Path.open takes no mode, and before a chmod others could open the file.
         number = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
         with os.fdopen(number, "wb") as file:
             yield file

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import time
 
-# Crockford's alphabet sorts as its values do and has no letters that are mistaken for digits.
+# Crockford's alphabet sorts like its values and has no digits that look like letters.
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _RANDOM_BITS = 80
 _CHARS = 26

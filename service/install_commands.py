@@ -1,4 +1,4 @@
-"""Says by which command packages are installed here, and whether all are."""
+"""Checks the installed packages and names the command that installs them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _IN_A_CHECKOUT = {"": "make install", "postgres": "make install", "train": "make
 
 
 def install_command(extra: str = "") -> str:
-    """Return the command that installs the package here, with one of its extras if one is named."""
+    """Return the command that installs the package here, with the named extra."""
     if not PREFIX and extra in _IN_A_CHECKOUT:
         return _IN_A_CHECKOUT[extra]
     suffix = f"[{extra}]" if extra else ""
@@ -22,11 +22,11 @@ def install_command(extra: str = "") -> str:
 
 
 def check_packages(distribution: str = "slopsieve") -> None:
-    """Return if every package is there, within its range. Raise `StartError` that names all others.
+    """Check that every required package is installed in a supported version.
 
-    Those of extras are not looked for: who misses one of them is told where it is needed.
+    Raises `StartError` that names all others. Packages of extras are checked where they are needed.
     """
-    from packaging.requirements import Requirement  # `slopsieve up` alone needs it
+    from packaging.requirements import Requirement  # only `slopsieve up` needs it
 
     try:
         required = metadata.requires(distribution) or []

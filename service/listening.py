@@ -1,4 +1,4 @@
-"""Opens the socket that the API listens on, and says how to reach it."""
+"""Opens the socket that the API listens on, and returns its address."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from service.settings import Settings
 from service.start_error import ExitCode, StartError
 
 BACKLOG = 512
-"""How many connections may wait for a free thread, or for the API to be started again."""
+"""The number of connections that may wait for a free thread, or for the API to restart."""
 
 _ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # recognised, not bound
 
 
 def listen(settings: Settings) -> socket.socket:
-    """Return a socket that listens where the settings say. Raise `StartError` if it can't."""
+    """Return a socket that listens at the configured address. Raise `StartError` if it can't."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -41,9 +41,9 @@ def reachable_address(listener: socket.socket) -> tuple[str, int]:
 
 
 def ask(host: str, port: int, path: str) -> tuple[int, bytes]:
-    """Return the status and the body of the API's answer to a GET on this machine.
+    """Return the status and body of the API's response to a GET on this machine.
 
-    Raise `OSError` or `HTTPException` if there is none.
+    Raises `OSError` or `HTTPException` if there is no response.
     """
     with closing(HTTPConnection(_ANY.get(host, host), port, timeout=3.0)) as api:
         api.request("GET", path)

@@ -1,4 +1,4 @@
-"""Sets up logging: one event, one line, fixed words plus fields, nobody's data."""
+"""Sets up logging: one line per event, with fixed words and fields and no personal data."""
 
 from __future__ import annotations
 
@@ -15,32 +15,29 @@ from pathlib import Path
 from service import PREFIX
 
 REQUEST_ID: ContextVar[str] = ContextVar("request_id", default="")
-"""The id of the request that this thread serves; every line it logs carries it."""
+"""The id of the request that this thread serves. Every log line of the thread has it."""
 
 _OWN_FIELDS = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "taskName"}
 _MAX_VALUE_CHARS = 200
 _MAX_MESSAGE_CHARS = 500
-# Ids of a batch, some 30 characters each.
+# The ids of a batch, some 30 characters each.
 _MAX_LISTED = 200
-# These tell of every message and every connection; what is worth knowing they say as warnings.
+# These log every message and connection as INFO; only their warnings are useful.
 _QUIET = ("celery", "kombu", "amqp", "waitress", "alembic", "sqlalchemy", "urllib3", "py.warnings")
-# The HTTP server's own lines go on with a path, or with the caller's address and what it sent.
+# The HTTP server's lines continue with a path, or with the client's address and its input.
 _SERVER = "waitress"
 _WHAT_CAME = re.compile(r" [</].*", re.DOTALL)
 
 
 class LogFormat(StrEnum):
-    """How log lines are written: for people, or for programs."""
-
     TEXT = "text"
     JSON = "json"
 
 
 class LineFormatter(logging.Formatter):
-    """Writes `time LEVEL words key=value …`, whatever the message holds, in a single line."""
+    """Formats a record as one line: `time LEVEL words key=value …`."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the record as one line."""
         parts = [self.formatTime(record), record.levelname, _one_line(_words(record))]
         fields = _fields(record)
         parts += [f"{key}={_value(value)}" for key, value in fields.items()]
@@ -48,9 +45,9 @@ class LineFormatter(logging.Formatter):
 
 
 class JsonFormatter(logging.Formatter):
-    """Writes one JSON object a line: when, how grave, who, the event and its fields.
+    """Formats a record as a JSON object: time, level, process, event and fields.
 
-    `process` says what this process does, as its metrics do.
+    `process` is the process's name in metrics too.
     """
 
     def __init__(self, process: str = "") -> None:
@@ -58,7 +55,6 @@ class JsonFormatter(logging.Formatter):
         self._process = process
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the record as one line."""
         line: dict[str, object] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname,
@@ -68,21 +64,20 @@ class JsonFormatter(logging.Formatter):
             "logger": record.name.removeprefix(PREFIX),
         }
         fields = {key: _json_value(value) for key, value in _fields(record).items()}
-        # An event's own field never passes for one of these.
+        # Last, so that an event's field cannot replace one of these.
         return json.dumps(fields | line)
 
 
 class WordsFormatter(logging.Formatter):
-    """Writes an event's words alone, and of an exception its type and place."""
+    """Formats a record as its words alone, followed by an exception's type and place."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the record as one line."""
         failure = (f"{key}={_value(value)}" for key, value in _failure(record).items())
         return " ".join([_one_line(_words(record)), *failure])
 
 
 def line_of_another(process: str, text: str) -> str:
-    """Return what another program wrote as a line of JSON; one of ours is one already."""
+    """Return another program's line as a line of JSON. A line that is JSON stays as it is."""
     if text.startswith("{") and text.endswith("}"):
         return text
     at = datetime.now(UTC).isoformat(timespec="milliseconds")
@@ -91,7 +86,7 @@ def line_of_another(process: str, text: str) -> str:
 
 
 def configure_logging(form: LogFormat = LogFormat.TEXT, *, process: str = "") -> None:
-    """Send this process's events to standard error, for `slopsieve up` to prefix and pass on."""
+    """Send this process's events to standard error. `slopsieve up` adds a prefix to each line."""
     handler = logging.StreamHandler(sys.stderr)
     is_json = form is LogFormat.JSON
     handler.setFormatter(JsonFormatter(process) if is_json else LineFormatter("%(message)s"))
@@ -101,12 +96,12 @@ def configure_logging(form: LogFormat = LogFormat.TEXT, *, process: str = "") ->
     logging.captureWarnings(capture=True)
     for name in _QUIET:
         logging.getLogger(name).setLevel(logging.WARNING)
-    # It warns of each request that waits for a thread, which a flood makes a flood of lines.
+    # It warns of each request that waits for a thread, which is too much in a flood.
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
 
 
 def configure_command_logging() -> None:
-    """Let a command's warnings go to standard error in words, without an exception's message."""
+    """Print a command's warnings on standard error as words, without exceptions' messages."""
     handler = logging.lastResort
     if handler is not None:
         handler.setFormatter(WordsFormatter("%(message)s"))
@@ -120,7 +115,7 @@ def _fields(record: logging.LogRecord) -> dict[str, object]:
 
 
 def _failure(record: logging.LogRecord) -> dict[str, str]:
-    """Return an exception's type and place. Its message may quote a comment, so it stays out."""
+    """Return an exception's type and place, without its message, which may quote a comment."""
     if not record.exc_info or record.exc_info[1] is None:
         return {}
     error = record.exc_info[1]
@@ -140,7 +135,6 @@ def _one_line(text: str) -> str:
 
 
 def _json_value(value: object) -> object:
-    """Return a value that JSON has, cut to what a field may hold."""
     if value is None or isinstance(value, bool | int | float):
         return value
     if isinstance(value, list | tuple):

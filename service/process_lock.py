@@ -1,4 +1,4 @@
-"""Lets one process at a time work on a folder."""
+"""Lets only one process at a time work on a folder."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from service.domain.errors import ModerationError
 from service.start_error import ExitCode, StartError
 
-# How long what a killed process left behind is given to end; it has been told to.
+# The time that children of a killed process have to end after their SIGTERM.
 _ENDING_SECONDS = 20.0
 
 
@@ -21,12 +21,11 @@ _ENDING_SECONDS = 20.0
 def hold_lock(
     path: Path, refuse: Callable[[str], ModerationError], *, ending_seconds: float
 ) -> Iterator[int]:
-    """Hold the lock file until the block ends; give its descriptor.
+    """Hold the lock file until the block ends, and yield its descriptor.
 
-    A child that inherits the descriptor holds the lock too. The lock goes with its last holder,
-    however that ends; the file stays. Raises what `refuse` returns, which is given the holder's
-    process id, if another process holds it, or one that is gone left a child that does not end in
-    time.
+    A child that inherits the descriptor holds the lock too. The lock is released when its last
+    holder ends; the file stays. If another process holds the lock, or children of an ended process
+    still hold it after `ending_seconds`, raises what `refuse` returns for the holder's process id.
     """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
@@ -59,7 +58,7 @@ def only_one(
 
 
 def holder(path: Path) -> int | None:
-    """Return the process that holds the lock file, None if none does."""
+    """Return the process id of the lock file's holder, None if it isn't locked."""
     try:
         with path.open("rb") as file:
             try:
@@ -85,6 +84,6 @@ def _lives(pid: str) -> bool:
     except (ProcessLookupError, OverflowError):
         return False
     except (ValueError, PermissionError):
-        # Not written yet, or another user's: there is someone.
+        # The file isn't written yet, or the process is another user's.
         return True
     return True

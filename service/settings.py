@@ -1,4 +1,4 @@
-"""The only reader of the environment: one frozen `Settings`, checked before anything starts."""
+"""The only reader of the environment: one frozen `Settings`, validated at the start."""
 
 from __future__ import annotations
 
@@ -33,7 +33,6 @@ _Item = TypeVar("_Item")
 
 
 def _split(given: object) -> object:
-    """Return the items of a list that is written with commas."""
     if not isinstance(given, str):
         return given
     return tuple(item.strip() for item in given.split(",") if item.strip())
@@ -90,10 +89,10 @@ def _zone(given: str) -> str:
 
 
 def own_data_folder() -> Path:
-    """Return where data lies unless somebody says where: one place for each person.
+    """Return the default data folder.
 
-    That is `$XDG_DATA_HOME/slopsieve`, by default below `~/.local/share`; in a checkout it is `var`
-    below wherever somebody stands, so that each checkout has its own.
+    It is `$XDG_DATA_HOME/slopsieve`, by default below `~/.local/share`. A checkout uses `var` below
+    the working directory, so that each checkout has its own.
     """
     if not PREFIX:
         return Path("var")
@@ -105,7 +104,7 @@ def own_data_folder() -> Path:
 class Settings(BaseSettings):
     """Every setting, with a default that suits a laptop. `.env.example` explains each."""
 
-    # An empty variable is as good as none: that is how container files pass what is not set.
+    # Container files pass unset variables as empty ones.
     model_config = SettingsConfigDict(
         env_prefix=ENV_PREFIX, env_ignore_empty=True, frozen=True, extra="ignore"
     )
@@ -121,7 +120,7 @@ class Settings(BaseSettings):
     history_url: SecretStr | None = None
     models_dir: Path | None = None
 
-    # Secrets, and what is known of senders.
+    # Secrets and histories of senders.
     secret_key: SecretStr | None = None
     sender_secret: SecretStr | None = None
     sender_secret_before: SecretStr | None = None
@@ -145,7 +144,7 @@ class Settings(BaseSettings):
     callback_allow: Listed[Annotated[str, AfterValidator(_network_or_host)]] = ()
     callback_delays: Listed[Annotated[float, Field(ge=0, le=604_800)]] = RETRY_DELAYS
 
-    # How long things are kept; 0 days are for ever.
+    # Retention; 0 days keeps everything.
     keep_deliveries_days: Annotated[int, Field(ge=1, le=3_650)] = 30
     keep_comments_days: Annotated[int, Field(ge=0, le=36_500)] = 0
     keep_spam_days: Annotated[int, Field(ge=0, le=36_500)] = 0
@@ -155,7 +154,7 @@ class Settings(BaseSettings):
     require_second_factor: bool = False
     audit_share: Annotated[float, Field(ge=0, le=1)] = 0.02
 
-    # Retraining; every 0 days is never.
+    # Retraining; 0 days turns it off.
     retrain_every_days: Annotated[int, Field(ge=0, le=3_650)] = 0
     retrain_promotes: bool = False
     retrain_data: Listed[str] = ()
@@ -204,13 +203,13 @@ _MOST_SECRET_BYTES = 65_536
 VARIABLES = frozenset(f"{ENV_PREFIX}{name.upper()}" for name in Settings.model_fields) | {
     f"{variable}_FILE" for variable in _SECRETS
 }
-"""What may be set in the environment: every setting, and for each secret the file it lies in."""
+"""The variables of all settings, and for each secret the variable that names its file."""
 
 
 def load_settings(**overrides: object) -> Settings:
-    """Read the environment once. Raise `SettingsError` that names everything wrong at once.
+    """Read the environment. Raise one `SettingsError` that names every wrong variable.
 
-    A secret may lie in a file of which the environment has the name, as `..._FILE`.
+    For a secret, `..._FILE` may name a file that holds it.
     """
     lines: list[str] = []
     secrets: dict[str, object] = {}
@@ -226,7 +225,7 @@ def load_settings(**overrides: object) -> Settings:
         for problem in error.errors(include_input=False, include_url=False):
             name = "_".join(str(part) for part in problem["loc"]).upper()
             said = problem["msg"].removeprefix("Value error, ")
-            # What several settings do wrong together names them itself.
+            # An error of several settings names them in its message.
             lines.append(f"{ENV_PREFIX}{name}: {said}" if name else said)
     if lines:
         raise SettingsError("\n".join(lines))
@@ -234,9 +233,9 @@ def load_settings(**overrides: object) -> Settings:
 
 
 def _read_secret(variable: str, environment: Mapping[str, str]) -> str | None:
-    """Return the secret of which this variable's `_FILE` names the file, None without one.
+    """Return the secret in the file that `..._FILE` names, None if the variable is not set.
 
-    Raises `ValueError` that says what is wrong with it and what to do.
+    Raises `ValueError` with the fault and its remedy.
     """
     if not (path := environment.get(f"{variable}_FILE")):
         return None

@@ -1,4 +1,4 @@
-"""The error for whatever keeps Slopsieve from starting: one clear line and an exit code."""
+"""The error that stops a start: one clear line and an exit code."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from service.domain.errors import ModerationError
 
 
 class ExitCode(IntEnum):
-    """What a process that could not start exits with, so that scripts can tell why."""
+    """The exit codes of a process that could not start, so that scripts can tell why."""
 
     FAILED = 1
     SETTINGS = 2
@@ -21,7 +21,7 @@ class ExitCode(IntEnum):
 
 
 class StartError(ModerationError):
-    """Slopsieve cannot start; the message says in one line what is wrong and what to do."""
+    """Slopsieve cannot start. The message names the fault and its remedy in one line."""
 
     def __init__(self, message: str, exit_code: ExitCode = ExitCode.FAILED) -> None:
         self.exit_code = exit_code
@@ -29,7 +29,7 @@ class StartError(ModerationError):
 
 
 class SettingsError(StartError):
-    """The environment is wrong; the message has one line for each thing that is."""
+    """The environment is wrong. The message has one line per fault."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, ExitCode.SETTINGS)

@@ -1,4 +1,4 @@
-"""Runs the training program beside the service, and keeps what it leaves."""
+"""Runs the training program as a child process, and manages the files of its runs."""
 
 from __future__ import annotations
 
@@ -47,22 +47,22 @@ REPORT_FILE = "report.json"
 REPORT_PAGE = "report.md"
 _ENDED_FILE = ".ended"
 _PROGRAM = (sys.executable, "-P", "-m", f"{PREFIX}training.retrain")
-# What the program needs beside what serving needs; asked for without importing any of it.
+# The packages that only training needs. They are looked up, not imported.
 _PACKAGES = ("scipy", "sklearn", "threadpoolctl")
-# The lowest there is: whoever judges comments goes first.
+# The lowest priority: judging comments comes first.
 _NICENESS = 19
-# It stops within seconds; by then what it had done is on disk anyway.
+# It stops within seconds, and its finished steps are on disk.
 _STOP_SECONDS = 20.0
-# A program whose parent was killed is told to end, which takes it some seconds.
+# A program whose parent was killed gets SIGTERM and needs some seconds to end.
 _ENDING_SECONDS = 15.0
 _MEMORY_EXCEEDED = 2
 
 
 def versions_folder(settings: Settings) -> Path:
-    """Return the folder of versions that serves: the one that is set, else the installation's own.
+    """Return the folder whose current version serves.
 
-    That lies in the data folder and counts once a version of it is current, which the first
-    retraining sees to. Until then it is the folder of the shipped versions.
+    It is `models_dir` if that is set, otherwise the data folder's own once a version there is
+    current (the first retraining promotes one), otherwise the shipped versions.
     """
     own = own_versions_folder(settings)
     if settings.models_dir is not None or (own / CURRENT_FILE).is_file():
@@ -71,17 +71,16 @@ def versions_folder(settings: Settings) -> Path:
 
 
 def own_versions_folder(settings: Settings) -> Path:
-    """Return the folder that new versions are written to; it need not exist yet."""
+    """Return the folder that new versions are written to. It may not exist yet."""
     return settings.models_dir or settings.data_dir.resolve() / "models"
 
 
 class TrainingProcesses:
     """Starts `program` for each run in its folder; see `TrainingRuns`.
 
-    `versions` is the folder that candidates are written to. The first time it gets the shipped
-    version too, as the current one, so that there is something to go back to; later a newer
-    shipped one is added and waits there. The program computes with so many `threads`, and ends
-    itself before it takes more than `memory_mb`. `packages` are what it imports.
+    Candidates are written to `versions`. Each start copies the shipped version there, and promotes
+    it if no version is current. The program uses `threads` threads, and ends before it uses more
+    than `memory_mb`. It needs `packages`.
     """
 
     def __init__(
@@ -143,7 +142,7 @@ class TrainingProcesses:
             raise TrainingFailedError(msg) from error
 
     def _prepare_versions(self) -> None:
-        """Have the shipped version here; make it current where none is."""
+        """Copy the shipped version into the folder; promote it if no version is current."""
         try:
             shipped = read_current_name(SHIPPED_DIR)
             import_version(self._versions, SHIPPED_DIR / shipped)
@@ -174,7 +173,7 @@ class TrainingProcesses:
 
     def _start(self, command: Sequence[str], stderr: IO[bytes]) -> subprocess.Popen[bytes]:
         names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS")
-        # It reads what strangers wrote, and needs none of our passwords.
+        # It reads comments of strangers and needs none of our secrets.
         ours = {k: v for k, v in os.environ.items() if not k.startswith(ENV_PREFIX)}
         return subprocess.Popen(  # noqa: S603  # the command is ours
             dies_with_us(*command, niceness=_NICENESS),
@@ -187,7 +186,7 @@ class TrainingProcesses:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=stderr,
-            # Ctrl-C reaches us alone; we stop it in order.
+            # Only we receive Ctrl-C, and then stop the program in order.
             start_new_session=True,
             pass_fds=() if self._lock_descriptor is None else (self._lock_descriptor,),
         )
@@ -199,7 +198,7 @@ class TrainingProcesses:
         told: Callable[[TrainingProgress], None],
         goes_on: Callable[[], bool],
     ) -> None:
-        """Pass its progress on until it ended. Raise `TrainingStoppedError` where it is not to."""
+        """Report its progress until it ends. Raise `TrainingStoppedError` when it is to stop."""
         while True:
             try:
                 process.wait(self._look_every_seconds)
@@ -218,7 +217,7 @@ class TrainingProcesses:
                 return
 
     def _why(self, run_id: str, code: int, errors: Path) -> str:
-        """Return why the program failed: what it stated, else the last line that it wrote."""
+        """Return why the program failed: its stated reason, else its last line of errors."""
         if code == _MEMORY_EXCEEDED:
             return (
                 f"it needed more than the {self._memory_mb:,} MB that it may use: "
@@ -233,7 +232,7 @@ class TrainingProcesses:
         return (said or f"the training program ended with {how} and said nothing")[:500]
 
     def folder(self, run_id: str) -> Path:
-        """Return a run's folder, which need not exist."""
+        """Return a run's folder, which may not exist."""
         if not run_id or run_id.startswith(".") or "/" in run_id:
             msg = f"a run's id is a folder's name, got {run_id[:100]!r}"
             raise ValueError(msg)
@@ -243,8 +242,8 @@ class TrainingProcesses:
     def only_one(self) -> Iterator[None]:
         """Hold the lock of this folder until the block ends.
 
-        The training program inherits it, so what a killed process left behind ends before anybody
-        follows. Raise `ConflictError` if another process holds it.
+        The training program inherits the lock, so a killed process's program ends before the next
+        one starts. Raises `ConflictError` if another process holds it.
         """
         self._make(self.path)
         with hold_lock(self.path / ".lock", _refuse, ending_seconds=_ENDING_SECONDS) as lock:
@@ -260,7 +259,7 @@ class TrainingProcesses:
         return (folder / DECISIONS_FILE).is_file() and not (folder / _ENDED_FILE).exists()
 
     def keep_decisions(self, run_id: str, decisions: Iterable[Mapping[str, Any]]) -> KeptDecisions:
-        """Write one decision a line, whole or not at all, and return what recognises them."""
+        """Write the decisions as JSON lines, atomically, and return their count and digest."""
         folder = self.folder(run_id)
         self._make(folder)
         digest, count = hashlib.sha256(), 0
@@ -280,7 +279,7 @@ class TrainingProcesses:
                 yield str(decision["id"]), str(decision["label"])
 
     def keep_report_alone(self, run_id: str) -> None:
-        """Delete everything of a run but its state and its report."""
+        """Delete all files of a run except its state and its report."""
         folder = self.folder(run_id)
         if not folder.is_dir():
             return
@@ -290,25 +289,25 @@ class TrainingProcesses:
                 _remove(path)
 
     def drop_texts(self, run_id: str) -> None:
-        """Delete the texts of a run: its report for people, or all of one that is unfinished."""
+        """Delete a run's texts: the report page, or the whole folder of an unfinished run."""
         if self.holds(run_id):
             self.drop(run_id)
         else:
             (self.folder(run_id) / REPORT_PAGE).unlink(missing_ok=True)
 
     def drop(self, run_id: str) -> None:
-        """Delete a run's folder, if there is one."""
+        """Delete a run's folder if it exists."""
         _remove(self.folder(run_id))
 
     def runs(self) -> list[RunFiles]:
-        """Return what there is, the newest first."""
+        """Return all runs, the newest first."""
         if not self.path.is_dir():
             return []
         found = [_files(path) for path in self.path.iterdir() if path.is_dir()]
         return sorted((one for one in found if one), key=lambda r: r.changed_at, reverse=True)
 
     def read_json(self, run_id: str, name: str) -> Mapping[str, Any]:
-        """Return a JSON object of a run; empty where there is none to be read."""
+        """Return a JSON object of a run, an empty one if it cannot be read."""
         path = self.folder(run_id) / name
         try:
             if path.stat().st_size > 20_000_000:
@@ -327,7 +326,7 @@ class TrainingProcesses:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Ask the program to stop, in which it stays resumable; kill what does not."""
+    """Stop the program so that it can be resumed; kill it if it does not stop in time."""
     if process.poll() is not None:
         return
     process.terminate()
@@ -349,7 +348,7 @@ def _files(folder: Path) -> RunFiles | None:
             unfinished=texts[0].exists() and not (folder / _ENDED_FILE).exists(),
         )
     except OSError:
-        # Somebody else deletes it at this moment.
+        # Another process is deleting it.
         return None
 
 

@@ -1,4 +1,4 @@
-"""Turns Settings into Services: the only place that picks adapters."""
+"""Turns settings into services: the only place that chooses adapters."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _SCHEME_ALIASES = {"valkey": "redis", "valkeys": "rediss", "redis+unix": "unix"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wired:
-    """The services of one process, and what else its edges need."""
+    """The services of one process, and what its edges need in addition."""
 
     settings: Settings
     folder: DataFolder
@@ -72,16 +72,16 @@ class Wired:
     on_valkey: tuple[ValkeyScoringQueue | ValkeyWaker | ValkeyStore, ...] = field(repr=False)
 
     def close(self) -> None:
-        """Give every connection back."""
+        """Close every connection."""
         for one in self.on_valkey:
             one.close()
         self.engine.dispose()
 
 
 def wire(settings: Settings) -> Wired:
-    """Return the services that these settings describe; no server is asked for anything yet.
+    """Return the services for these settings, without connecting to any server.
 
-    Raises `StartError` for a folder or a URL that cannot be used, `SettingsError`.
+    Raises `StartError` for a folder or URL that cannot be used, and `SettingsError`.
     """
     folder = DataFolder(settings.data_dir)
     engine = open_engine(settings, folder)
@@ -93,7 +93,7 @@ def wire(settings: Settings) -> Wired:
     delivery_queue = ValkeyWaker(valkey_url, Wake.DELIVER)
     trainer_queue = ValkeyWaker(valkey_url, Wake.RETRAIN)
     history = open_history(settings, valkey_url)
-    # On the server of the histories, so that they are lost with them.
+    # On the histories' server, so that they are lost together with the histories.
     server, is_cluster = find_history_server(settings, valkey_url)
     rebuild_place = RebuildPlace(server, cluster=is_cluster)
     spent_tokens = SpentTokens(server, cluster=is_cluster)
@@ -165,7 +165,7 @@ def wire(settings: Settings) -> Wired:
 def _open_taught(stores: SqlStores, settings: Settings, salt: int) -> Callable[[], Taught]:
     @cache
     def keeper() -> TaughtKeeper:
-        # Imported late: few processes ask, and numpy takes its time.
+        # Imported late: few processes need it, and numpy is slow to import.
         from service.stores.taught import TaughtKeeper
 
         return TaughtKeeper(
@@ -181,9 +181,9 @@ def _open_taught(stores: SqlStores, settings: Settings, salt: int) -> Callable[[
 
 
 def find_learning_salt(settings: Settings) -> int:
-    """Return the salt of the features that this installation learns by, any if none is installed.
+    """Return the salt that maps learned features to slots, a default one without a key.
 
-    It decides which features share a slot. Raise `StartError` for a damaged key, `SettingsError`.
+    Raises `StartError` for a damaged key, and `SettingsError`.
     """
     folder = DataFolder(settings.data_dir, prove=False)
     if settings.secret_key is None and not folder.key_file.exists():
@@ -200,7 +200,7 @@ def _now() -> datetime:
 
 
 def training_runs(settings: Settings, folder: DataFolder | None = None) -> TrainingProcesses:
-    """Return the training runs of the data folder. Raise `StartError` if it cannot be used."""
+    """Return the data folder's training runs. Raises `StartError` if it cannot be used."""
     folder = folder or DataFolder(settings.data_dir)
     return TrainingProcesses(
         folder.retraining_folder,
@@ -211,7 +211,7 @@ def training_runs(settings: Settings, folder: DataFolder | None = None) -> Train
 
 
 def outbound_rules(settings: Settings) -> OutboundRules:
-    """Return where callbacks may go."""
+    """Return the rules for the addresses of callbacks."""
     networks, hosts = [], set()
     for allowed in settings.callback_allow:
         try:
@@ -227,7 +227,7 @@ def outbound_rules(settings: Settings) -> OutboundRules:
 
 
 def digest_plan(settings: Settings) -> DigestPlan:
-    """Return when digests are sent, and how they are written."""
+    """Return the hour, zone and language of digests."""
     return DigestPlan(
         hour=settings.remind_hour,
         zone=ZoneInfo(settings.remind_zone),
@@ -276,7 +276,7 @@ def _open_second_judge(settings: Settings) -> ChatJudge | None:
 
 @contextmanager
 def open_services(*, data_dir: str | None = None) -> Iterator[Services]:
-    """Give a command the services; close them afterwards. Raise as `wire` and `fit_schema` do."""
+    """Yield the services and close them afterwards. Raises as `wire` and `fit_schema` do."""
     settings = load_settings(**({"data_dir": Path(data_dir)} if data_dir else {}))
     wired = wire(settings)
     try:
@@ -287,7 +287,7 @@ def open_services(*, data_dir: str | None = None) -> Iterator[Services]:
 
 
 def open_engine(settings: Settings, folder: DataFolder) -> sa.Engine:
-    """Return the database's engine, unopened. Raise `StartError` for a URL that is none."""
+    """Return the database's engine, not yet connected. Raises `StartError` for a wrong URL."""
     connections = Connections(
         kept=settings.database_connections,
         more=settings.database_more_connections,
@@ -295,7 +295,7 @@ def open_engine(settings: Settings, folder: DataFolder) -> sa.Engine:
         behind_pooler=settings.database_behind_pooler,
     )
     if settings.database_url is None:
-        # So that no other user may read it; SQLite gives its other files the same mode.
+        # Only the owner may read it; SQLite gives its other files the same mode.
         folder.database_file.touch(mode=0o600)
         file = sa.URL.create("sqlite", database=str(folder.database_file))
         return create_engine(file.render_as_string(hide_password=False), connections=connections)
@@ -307,23 +307,23 @@ def open_engine(settings: Settings, folder: DataFolder) -> sa.Engine:
 
 
 def find_valkey_url(settings: Settings, folder: DataFolder) -> str:
-    """Return where Valkey answers, as redis-py writes it. Raise `StartError` for another form."""
+    """Return Valkey's URL in redis-py's form. Raises `StartError` for another form."""
     if settings.valkey_url is None:
         return folder.read_valkey_url()
     return _as_redis_writes_it(settings.valkey_url, "VALKEY_URL")
 
 
 def open_history(settings: Settings, valkey_url: str) -> ValkeyHistoryStore:
-    """Return the histories, on the queue's Valkey or their own server or cluster.
+    """Return the histories, on the queue's Valkey or on their own server or cluster.
 
-    Raise `StartError` for a URL of another form.
+    Raises `StartError` for a URL of another form.
     """
     url, cluster = find_history_server(settings, valkey_url)
     return ValkeyHistoryStore(url, cluster=cluster)
 
 
 def find_history_server(settings: Settings, valkey_url: str) -> tuple[str, bool]:
-    """Return where the histories lie, and whether that is a cluster."""
+    """Return the URL of the histories' server, and whether it is a cluster."""
     if settings.history_url is None:
         return valkey_url, False
     scheme, separator, rest = settings.history_url.get_secret_value().strip().partition("://")
@@ -344,8 +344,8 @@ def _as_redis_writes_it(given: SecretStr, variable: str) -> str:
 
 
 def fit_schema(engine: sa.Engine, settings: Settings) -> None:
-    """Bring the embedded database up to date. Raise `StartError` for another one that is not."""
-    # Imported late because Alembic takes half a second to load, which a server pays elsewhere.
+    """Migrate the embedded database. Raises `StartError` if an external one is not up to date."""
+    # Imported late: Alembic takes half a second to load, and servers import it elsewhere.
     from service.stores.migrations import SchemaState, migrate, schema_state
 
     if settings.database_url is None:
@@ -362,7 +362,7 @@ def _secret_key(settings: Settings, folder: DataFolder) -> str:
 
 
 def _sender_secrets(settings: Settings, secret: str) -> SenderSecrets:
-    """Return the keys of senders, derived alike from either secret, so that it can be moved."""
+    """Return the keys of senders. A sender secret in either setting gives the same key."""
     present, before = settings.sender_secret, settings.sender_secret_before
     if present is not None:
         secret = _long_enough(present, "SENDER_SECRET")
@@ -381,5 +381,5 @@ def _long_enough(given: SecretStr, name: str) -> str:
 
 
 def _derive(secret: str, purpose: str) -> bytes:
-    """Return a key for one purpose, which reveals nothing of the others."""
+    """Return a key for one purpose; it reveals nothing about other purposes' keys."""
     return hmac.new(secret.encode(), purpose.encode(), hashlib.sha256).digest()

@@ -1,1 +1,1 @@
-"""The command line, one group of commands a file."""
+"""The command line; each module holds one group of commands."""

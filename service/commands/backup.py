@@ -1,4 +1,4 @@
-"""The commands that back an installation up, restore it, and move it to another database."""
+"""The commands that back up an installation, restore it, and move it to another database."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ _MANIFEST = "backup.json"
 _FORMAT = 1
 _DATABASE, _KEY, _LISTS, _MODELS = "slopsieve.db", "secret.key", "reputation", "models"
 _VERSION_FILE = r"[A-Za-z0-9][\w.-]{0,99}/[A-Za-z0-9][\w.-]{0,99}"
-# Nothing of an archive is ever written anywhere but under these names.
+# An archive's files are written only under these names.
 _OURS = re.compile(
     rf"{re.escape(_DATABASE)}|{re.escape(_KEY)}|{_LISTS}/[^/.][^/]*"
     rf"|{_MODELS}/({registry.CURRENT_FILE}|{registry.PREVIOUS_FILE}|{_VERSION_FILE})",
     re.ASCII,
 )
-# SQLite would play an older database's log into the restored one; an older Valkey has decisions
+# SQLite would apply an older database's log to the restored one, and an older Valkey has decisions
 # that the backup lacks.
 _IN_THE_WAY = (
     *(f"{_DATABASE}{end}" for end in ("", "-wal", "-journal")),
     *(_KEY, _LISTS, _MODELS, "valkey"),
 )
-# What reading one raises that is no JSON, or that has other parts than ours.
+# The errors of a manifest that is not JSON or lacks our fields.
 _WRONG_MANIFEST = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
 
 
@@ -59,12 +59,13 @@ _WRONG_MANIFEST = (ValueError, KeyError, TypeError, AttributeError, RecursionErr
 def backup_command(file: str) -> None:
     """Write the embedded database, the secret key, imported lists and own models into FILE (.tar).
 
-    All of it is checked first, as restore does: what is damaged is not backed up, the command ends
-    with another code than 0, and an earlier FILE stays. Delete older backups only after a 0.
+    Everything is checked first, as in restore. If something is damaged, nothing is backed up, the
+    command exits with a code other than 0, and an earlier FILE stays. Delete older backups only
+    after a 0.
 
     Slopsieve may run meanwhile: the database is copied as it is at one moment. Histories are not
-    in it: they are filled again from its decisions. Of the models that were trained here, the
-    current one and the one before are in it. Keep the file as safe as the machine itself.
+    included: they are filled again from its decisions. Of the models that were trained here, the
+    current and the previous one are included. Keep the file as safe as the machine itself.
     """
     settings = command_settings()
     if settings.database_url is not None:
@@ -86,7 +87,7 @@ def backup_command(file: str) -> None:
                 open_whole(file, mode=PRIVATE_FILE) as stream,
                 tarfile.open(fileobj=stream, mode="w|") as archive,
             ):
-                # What replaces one of these files from here on is another file.
+                # These files stay open: one that is replaced from here on is another file.
                 parts = {
                     name: stack.enter_context(path.open("rb"))
                     for name, path in _parts(folder, copied)
@@ -112,10 +113,10 @@ def backup_command(file: str) -> None:
 @click.argument("file", type=click.Path(exists=True, dir_okay=False))
 @data_dir_option
 def restore_command(file: str) -> None:
-    """Put a backup into a data folder that holds nothing of an installation yet.
+    """Restore a backup into a data folder without an installation.
 
-    Every file is checked against its SHA-256 and the database by SQLite before anything is put in
-    its place. Histories are filled again by themselves at the next start.
+    Every file is checked against its SHA-256, and the database by SQLite, before anything is
+    written to its place. Histories are filled again at the next start.
     """
     folder = DataFolder(command_settings().data_dir)
     with only_one(folder.lock_file):
@@ -130,7 +131,7 @@ def restore_command(file: str) -> None:
             names = _unpack(Path(file), Path(staging))
             if not is_whole(Path(staging) / _DATABASE):
                 raise StartError("the database in the backup is damaged: nothing was restored")
-            # The database last: whoever finds it finds all of it.
+            # The database comes last: a folder that has it has all files.
             for name in sorted(names, key=lambda name: name == _DATABASE):
                 target = folder.path / name
                 target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -139,9 +140,9 @@ def restore_command(file: str) -> None:
 
 
 def _copy_database(source: Path, target: Path) -> None:
-    """Copy the database as it is at one moment, whoever writes meanwhile.
+    """Copy the database as it is at one moment, even while others write.
 
-    Raise `StartError` for one that is damaged: its copy could never be restored.
+    Raises `StartError` if it is damaged: its copy could not be restored.
     """
     target.touch(mode=PRIVATE_FILE)
     try:
@@ -179,7 +180,7 @@ def _parts(folder: DataFolder, database: Path) -> Iterator[tuple[str, Path]]:
 
 
 def _model_parts(models: Path) -> Iterator[tuple[str, Path]]:
-    """Yield the versions that serve or served before, where they were trained here."""
+    """Yield the files of the current and the previous version, if they were trained here."""
     try:
         current = registry.read_current_name(models)
     except ModelVersionError:
@@ -202,7 +203,7 @@ def _sha256(file: io.BufferedReader) -> str:
 
 
 def _unpack(file: Path, staging: Path) -> list[str]:
-    """Unpack a backup and return its files' names. Raise `StartError` for what is none."""
+    """Unpack a backup and return its files' names. Raises `StartError` if it is not one."""
     damaged = []
     try:
         with tarfile.open(file) as archive:

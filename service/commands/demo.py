@@ -1,4 +1,4 @@
-"""The command that feeds labelled comments to a running Slopsieve and shows its verdicts."""
+"""The command that posts labelled comments to a running Slopsieve and shows its verdicts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from service.settings import load_settings
 _CORPUS = Path(__file__).resolve().parents[2] / "data"
 _ACTOR = "demo"
 _POSTED_AT_ONCE = 50
-# The same comments at every run, so that a second run shows that repeats are harmless.
+# Every run posts the same comments, so a second run shows that repeats are harmless.
 _SEED = 2026
 _TEXT_SHOWN = 70
 _COLOURS = {"spam": "red", "unsure": "yellow", "ham": "green"}
@@ -77,7 +77,7 @@ def demo_command(services: Services, count: int, url: str | None) -> None:
 
 
 def _call(base_url: str, secret: str, path: str, body: object = None) -> Answer:
-    """Call the API: a POST if there is a body, otherwise a GET."""
+    """Call the API, with POST if there is a body, otherwise with GET."""
     request = urllib.request.Request(  # noqa: S310  # the scheme was checked
         base_url + path,
         data=None if body is None else json.dumps(body).encode(),
@@ -96,7 +96,7 @@ def _call(base_url: str, secret: str, path: str, body: object = None) -> Answer:
 
 
 def _judge_all(rows: Sequence[Answer], call: Callable[..., Answer]) -> list[Answer]:
-    """Post every row, wait for every verdict, and return the answers in the rows' order."""
+    """Post every row, wait for every verdict, and return the verdicts in the rows' order."""
     ids: list[str] = []
     with progress_bar("Posted comments", len(rows)) as bar:
         for start in range(0, len(rows), _POSTED_AT_ONCE):
@@ -120,7 +120,7 @@ def _judge_all(rows: Sequence[Answer], call: Callable[..., Answer]) -> list[Answ
 
 
 def _request_of(row: Answer) -> dict[str, object]:
-    """Return what a site would send of a row: never its label or anything derived from it."""
+    """Return the fields that a site would send: never the label or anything derived from it."""
     return {
         "site_comment_id": row["id"],
         "text": row["text"],
@@ -163,7 +163,7 @@ def _show(
 
 
 def _reason(verdict: Answer) -> str:
-    """Return the weightiest signal's reason, or what the words alone gave."""
+    """Return the weightiest signal's reason, or that of the words alone."""
     towards_spam = [s for s in verdict["signals"] if s["contribution"] > 0]
     if towards_spam and verdict["outcome"] != "ham":
         return str(towards_spam[0]["reason"])

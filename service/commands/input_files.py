@@ -1,4 +1,4 @@
-"""Reads files of comments, gzipped or not, a piece at a time, however long, however broken."""
+"""Reads files of comments of any length, gzipped or not, in bounded memory."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from service.domain.errors import Problem
 STDIN = "-"
 _GZIP_MAGIC = b"\x1f\x8b"
 _BUFFER_BYTES = 1 << 18
-# A text of the longest allowed size, every character escaped, is under 400 kB; the rest is room
-# for keys we ignore. A file without line breaks must not be read into memory whole.
+# A text of the longest allowed size, every character escaped, is under 400 kB; the rest is for keys
+# that we ignore. A file without line breaks must not be read into memory whole.
 MAX_LINE_BYTES = 8 << 20
 
 _Batch = TypeVar("_Batch", bound=Sequence[object])
@@ -30,30 +30,30 @@ _Batch = TypeVar("_Batch", bound=Sequence[object])
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """One entry that holds no comment we can use, and why. Never carries the entry's content."""
+    """One entry that holds no usable comment, and why. It never has the entry's content."""
 
     number: int
     problems: tuple[Problem, ...]
 
     @classmethod
     def line(cls, number: int, problem: str, remedy: str) -> Self:
-        """Return a line that is broken as a whole."""
+        """Return an entry for a whole line that is broken."""
         return cls(number, (Problem("line", problem, remedy),))
 
     @classmethod
     def damaged(cls, number: int) -> Self:
-        """Return the line at which a gzipped file is damaged."""
+        """Return an entry for the line at which gzip data are damaged."""
         remedy = "what comes after cannot be read; fetch the file again"
         return cls.line(number, "the gzip data are damaged or end early", remedy)
 
 
 class InputFile:
-    """A file that is read once from its start, or standard input; a context manager."""
+    """A file or standard input that is read once from its start; a context manager."""
 
     def __init__(self, path: str, *, hashed: bool = False) -> None:
-        """Open `path`, "-" being standard input. Raise `OSError` if it can't be opened.
+        """Open `path`, or standard input for "-". Raise `OSError` if it can't be opened.
 
-        With `hashed`, what cannot be read twice is copied first, so that `sha256` can be called.
+        With `hashed`, a stream that cannot be read twice is copied first, so that `sha256` works.
         """
         self.path = Path(path)
         self._is_stdin = path == STDIN
@@ -61,7 +61,7 @@ class InputFile:
         self.stem = "stdin"
         self.size = 0
         if self._is_stdin:
-            # Unbuffered, a pipe is read as its lines come.
+            # Without this buffer, a pipe's lines are read as they arrive.
             raw: Any = getattr(sys.stdin.buffer, "raw", sys.stdin.buffer)
             file: BinaryIO = io.BufferedReader(raw, _BUFFER_BYTES)
         else:
@@ -80,24 +80,24 @@ class InputFile:
 
     @property
     def is_damaged(self) -> bool:
-        """Return True if the gzip data end early or are damaged; what came before was read."""
+        """Return True if the gzip data end early or are damaged. What precedes them was read."""
         return self._unpacked is not None and self._unpacked.is_damaged
 
     def sha256(self) -> str:
-        """Return the checksum of the whole file, packed as it is. It ends the reading."""
+        """Return the checksum of the whole file, still packed. The file cannot be read after it."""
         self._file.seek(0)
         return hashlib.file_digest(self._file, "sha256").hexdigest()
 
     def with_progress(self, label: str, batches: Iterable[_Batch]) -> Iterator[_Batch]:
-        """Yield batches read from this file, and show how far it was read when each is done."""
+        """Yield batches read from this file, and show the progress after each."""
         with progress_bar(label, self.size or None) as bar:
             for batch in batches:
                 yield batch
                 bar.update(self._file.tell() - bar.pos if self.size else len(batch))
 
     def text(self) -> io.TextIOWrapper:
-        """Return the file as text in UTF-8; bytes that are none are replaced."""
-        # A wrapper that is let go closes what it wraps.
+        """Return the file as UTF-8 text, with invalid bytes replaced."""
+        # Kept, because a wrapper closes its stream when it is garbage-collected.
         self._text = io.TextIOWrapper(
             cast("io.BufferedReader", self.stream),
             encoding="utf-8-sig",
@@ -107,7 +107,7 @@ class InputFile:
         return self._text
 
     def lines(self) -> Iterator[tuple[int, bytes | Broken]]:
-        """Yield each line that is not empty, with its number. Memory does not grow with the file.
+        """Yield each line that is not empty, with its number, in bounded memory.
 
         A byte-order mark is left out. Damaged gzip data end the file.
         """
@@ -134,7 +134,7 @@ class InputFile:
             yield number, line if isinstance(line, Broken) else _json_object(number, line)
 
     def _line(self) -> bytes:
-        """Return a line with its end; of one that is too long the beginning, without its end."""
+        """Return a line with its end, or the beginning of one that is too long."""
         line = rest = self.stream.readline(MAX_LINE_BYTES + 1)
         while len(rest) > MAX_LINE_BYTES and not rest.endswith(b"\n"):
             rest = self.stream.readline(MAX_LINE_BYTES + 1)
@@ -145,7 +145,7 @@ class InputFile:
 
     def __exit__(self, *_: object) -> None:
         if self._is_stdin:
-            # It stays open for the process.
+            # Standard input stays open for the process.
             self._source.detach()
         else:
             self._source.close()

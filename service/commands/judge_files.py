@@ -1,4 +1,4 @@
-"""The commands that judge files of comments, with the judgement that the service gives."""
+"""The commands that judge files of comments as the service does."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from service.stores.files.model_versions import ModelVersions
 from service.training_runs import versions_folder
 
 _MAX_ID_CHARS = 200
-# A wrong file has the same fault on every line; after these it is only counted.
+# A wrong file has the same fault on every line; later ones are only counted.
 _MAX_FAULTS_SHOWN = 20
 
 files_type = click.Path(exists=True, dir_okay=False, allow_dash=True)
 
 
 class Judging(NamedTuple):
-    """What the commands judge with. `trained_on` holds the SHA-256 of the model's data files."""
+    """The model that the commands judge with. `trained_on` has the SHA-256 of its data files."""
 
     model: JudgingModel
     batch_size: int
@@ -45,10 +45,10 @@ class Judging(NamedTuple):
 
 
 def open_judging() -> Judging:
-    """Return the current version, as a worker would load it: neither database nor queue needed.
+    """Return the current version as a worker loads it, without a database or a queue.
 
-    A context of Click may hold another one. Raise `ModelUnavailableError` where a worker would go
-    on, degraded: a file of verdicts that are all unsure helps nobody.
+    Click's context may hold another one. Raises `ModelUnavailableError` where a worker would return
+    degraded verdicts, because a file of them is useless.
     """
     context = click.get_current_context(silent=True)
     if context is not None and (given := context.find_object(Judging)):
@@ -147,7 +147,7 @@ def evaluate_command(files: tuple[str, ...], out: str) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatasetLine:
-    """A comment with its label, what it is sliced by, and where its promotion is."""
+    """A comment with its label, its groups in the report, and where its promotion is."""
 
     number: int
     comment: Comment
@@ -159,13 +159,13 @@ class DatasetLine:
 
 @dataclass(slots=True)
 class Tally:
-    """Counts what was judged and the broken lines, and reports the first of these."""
+    """Counts comments and broken lines, and prints the first broken lines."""
 
     judged: int = 0
     broken: int = 0
 
     def add_fault(self, file: InputFile, line: Broken) -> None:
-        """Count a line, and print what is wrong with it."""
+        """Count a broken line, and print its problem."""
         self.broken += 1
         if self.broken > _MAX_FAULTS_SHOWN:
             return
@@ -174,9 +174,9 @@ class Tally:
             click.echo(f"{where}: {problem.field}: {problem.problem}; {problem.remedy}.", err=True)
 
     def whole_lines(self, file: InputFile, *, labelled: bool) -> Iterator[DatasetLine]:
-        """Yield the lines of a file that hold a comment; report the others.
+        """Yield the lines that hold a comment; report the others.
 
-        Only where the file is `labelled`, a wrong label breaks a line.
+        A wrong label breaks a line only if the file is `labelled`.
         """
         for number, row in file.objects():
             line = row if isinstance(row, Broken) else _read_line(number, row, file.stem, labelled)
@@ -189,10 +189,10 @@ class Tally:
 def judge_file(
     file: InputFile, judging: Judging, tally: Tally, *, labelled: bool
 ) -> Iterator[tuple[DatasetLine, Verdict]]:
-    """Yield each comment with its verdict, in order, holding one batch at a time.
+    """Yield each comment with its verdict, in order, one batch in memory at a time.
 
-    Senders are unknown to every moderator here, so each history is empty. A comment that cannot
-    be judged is reported as a broken line and takes no other one with it.
+    All histories are empty. A comment that cannot be judged is reported as a broken line; the
+    others are judged.
     """
     lines = tally.whole_lines(file, labelled=labelled)
     batches = iter(lambda: list(islice(lines, judging.batch_size)), [])
@@ -209,12 +209,12 @@ def _judge(
     try:
         now = datetime.now(UTC)
         verdicts = judge_comments(comments, judging.model, histories=histories, now=now)
-    except Exception as error:  # noqa: BLE001  # whatever one comment provokes, others go on
+    except Exception as error:  # noqa: BLE001  # an error of one comment must not stop the others
         if len(batch) > 1:
             for line in batch:
                 yield from _judge([line], file, judging, tally)
             return
-        # Only the error's type: its message could carry the comment's text.
+        # Only the type: the message could quote the comment.
         says = f"could not be judged ({type(error).__name__})"
         problem = Problem("text", says, "this is a fault of Slopsieve; please report it")
         tally.add_fault(file, Broken(batch[0].number, (problem,)))
@@ -248,12 +248,12 @@ def _pairs(spans: Iterable[Span]) -> list[list[int]]:
 
 
 def write_row(stream: BinaryIO, row: Mapping[str, object]) -> None:
-    """Write a line of JSON, in ASCII: no encoding takes the lone surrogate that an id may hold."""
+    """Write a line of JSON, in ASCII because an id may hold a lone surrogate."""
     stream.write(json.dumps(row).encode() + b"\n")
 
 
 def _finish(tally: Tally) -> None:
-    """Print what was judged; end with 1 if a line was broken."""
+    """Print the counts; exit with 1 if a line was broken."""
     click.echo(f"{tally.judged:,} comments judged, {tally.broken:,} broken lines.", err=True)
     if tally.broken:
         sys.exit(1)
@@ -263,7 +263,7 @@ def _read_line(
     number: int,
     row: Mapping[str, object],
     file_stem: str,
-    labelled: bool,  # noqa: FBT001  # named by its caller
+    labelled: bool,  # noqa: FBT001  # the caller passes it by name
 ) -> DatasetLine | Broken:
     comment_id, text, label = row.get("id"), row.get("text"), row.get("label")
     problems = []
@@ -279,7 +279,7 @@ def _read_line(
         problems.append(Problem("text", problem, "shorten it; the API refuses it too"))
     if problems or not isinstance(text, str):
         return Broken(number, tuple(problems))
-    # What is wrong with a label counts as absent where the file is not labelled.
+    # Without labels in the file, a wrong label counts as none.
     if label not in ("spam", "ham", None):
         problems.append(Problem("label", "is none of the labels", 'use "spam", "ham" or null'))
         label = None
@@ -308,7 +308,8 @@ def _read_line(
                     figures.SliceBy.LENGTH: figures.length_bucket(text),
                 },
             ),
-            # In ham or in unlabelled text it parts two writers, not a remark from an advert.
+            # In ham or unlabelled text the boundary separates two writers, not a remark from an
+            # advert.
             marks=Marks(promo_spans=promo_spans, boundary=boundary if label == "spam" else None),
         )
     except InvalidInputError as error:

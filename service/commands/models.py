@@ -1,4 +1,4 @@
-"""The commands about the model: its versions, what it may learn from, and a retraining."""
+"""The commands about models: versions, exported decisions, and retraining."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ _MOST_IDS_SHOWN = 10
 
 @click.group("models")
 def models_group() -> None:
-    """Show model versions, promote one, go back to the one before."""
+    """List model versions; promote one, or roll back."""
 
 
 @models_group.command("list")
 @opening.data_dir_option
 @output.json_option
 def models_list() -> None:
-    """List the versions there are, with what their cards measured."""
+    """List the versions with the figures of their cards."""
     folder = versions_folder(opening.command_settings())
     marks = {registry.read_previous_name(folder): "previous", _current(folder): "current"}
     rows = [
@@ -83,15 +83,16 @@ def models_show(version: str | None) -> None:
 @click.argument("version")
 @opening.data_dir_option
 def models_promote(version: str) -> None:
-    """Make a version the current one; workers take it over within seconds, between two batches.
+    """Make a version the current one; workers load it within seconds, between two batches.
 
-    That of the release itself needs not be in your folder of versions.
+    The release's own version need not be in your folder of versions.
     """
     folder = versions_folder(opening.command_settings())
     before = _current(folder) or "none"
     try:
         if version == registry.read_current_name(registry.SHIPPED_DIR):
-            # After an upgrade an installation's own versions may be of a format no longer read.
+            # After an upgrade, an installation's own versions may have a format that is no longer
+            # read.
             registry.import_version(folder, registry.SHIPPED_DIR / version)
         registry.promote(folder, _known_version(folder, version))
     except OSError as error:
@@ -109,7 +110,7 @@ def models_promote(version: str) -> None:
             detail = f"before: {before}"
             record_act(services, actor=opening.ACTOR, act=PROMOTED, subject=version, detail=detail)
     except (StartError, StoreUnavailableError) as error:
-        # Going back must work on the day on which nothing else does.
+        # A rollback must work even if the database does not.
         click.echo(f"The log of acts could not be written: {error}.", err=True)
 
 
@@ -133,7 +134,7 @@ def _current(folder: Path) -> str | None:
 
 
 def _known_version(folder: Path, name: str) -> str:
-    """Return the name. Raise `StartError`, which tells the versions there are, for another one."""
+    """Return the name. Raise `StartError` with the existing versions if it is not one of them."""
     known = registry.list_versions(folder)
     if name not in known:
         there_are = ", ".join(known) or "none"
@@ -167,16 +168,16 @@ def retrain_command(
     open_runs: Callable[[Settings], TrainingProcesses] | None,
     services: Services,
     data: tuple[str, ...],
-    promotes: bool | None,  # noqa: FBT001  # click passes it by name
+    promotes: bool | None,  # noqa: FBT001  # Click passes it by name
     *,
     dry_run: bool,
     resume: bool,
     force: bool,
     lists: bool,
 ) -> None:
-    """Train a candidate from what people decided, and compare it with the version that serves.
+    """Train a candidate from people's decisions, and compare it with the version that serves.
 
-    One that was stopped or killed is begun again by the same command. The candidate serves if it
+    The same command continues a training that was stopped or killed. The candidate serves if it
     meets the release criteria and --promote or the settings say so; otherwise it waits for
     `slopsieve models promote` or for a click on the page of models.
     """
@@ -185,7 +186,7 @@ def retrain_command(
         output.print_rows(rows, empty="Nothing was retrained yet.")
         return
     settings = opening.command_settings()
-    # Tests pass their own: a training takes minutes.
+    # Tests pass a fake: a training takes minutes.
     runs = (open_runs or training_runs)(settings)
     paths = tuple(str(Path(path).resolve()) for path in data or settings.retrain_data)
     options = RetrainingOptions(data=paths)
@@ -222,9 +223,9 @@ def retrain_command(
 def _followed(
     label: str,
 ) -> Iterator[tuple[Callable[[TrainingProgress], None], Callable[[], bool]]]:
-    """Give what shows a training's progress, and what returns False once it is to stop.
+    """Yield a function that shows progress, and one that returns False after a signal.
 
-    That is after Ctrl-C or SIGTERM, which end it in order.
+    Ctrl-C, SIGTERM and SIGHUP stop the training in order.
     """
     received: list[int] = []
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -309,7 +310,7 @@ def _retraining_row(one: Retraining) -> dict[str, object]:
 
 @click.group("decisions")
 def decisions_group() -> None:
-    """Export what people decided."""
+    """Export people's decisions."""
 
 
 @decisions_group.command("export")
@@ -336,9 +337,9 @@ def decisions_export(
 ) -> None:
     """Write decided comments with their texts, one a line, oldest decision first, for training.
 
-    Comments that were deleted or erased are left out, and what a site's policy decided. Whoever
-    decided is a pseudonym. The file holds people's words: keep it on this machine, and delete it
-    once it was learnt from.
+    Deleted and erased comments and decisions of a site's policy are left out. Moderators' names are
+    replaced by pseudonyms. The file holds people's words: keep it on this machine, and delete it
+    after the training.
     """
     if since is not None and until is not None and since >= until:
         raise click.UsageError("--until is not after --since.")

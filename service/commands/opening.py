@@ -1,4 +1,4 @@
-"""Opens the installation that a command works on, and has the options that commands share."""
+"""Opens the installation that a command works on, and defines shared options."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from service.domain.site import Site
 from service.start_error import ExitCode, StartError
 
 if TYPE_CHECKING:
-    # What reads settings and what stores is imported when it is needed: `--help` does not wait for
-    # it, `slopsieve up` looks at the installed packages first, and the supervisor stays small.
+    # Settings and stores are imported only when needed: `--help` is fast, `slopsieve up` checks the
+    # installed packages first, and the supervisor stays small.
     from service.ports.services import Services
     from service.settings import Settings
 
@@ -42,15 +42,15 @@ data_dir_option: Callable[[Callable[..., None]], Callable[..., None]] = click.op
 
 
 class ByValue(click.Choice[_E]):
-    """A choice among the values of an enum; the command is given the member."""
+    """A choice among an enum's values; the command gets the member."""
 
     def normalize_choice(self, choice: object, ctx: click.Context | None) -> str:
-        """Return what is typed for a member."""
+        """Return the value of a member."""
         return str(choice)
 
 
 def moment(given: str) -> datetime:
-    """Return a day's beginning or a moment, in UTC where no zone is said: the type of an option."""
+    """Return a date's start or a moment, in UTC if it has no zone; for use as an option's type."""
     from service.web.edge.fields import read_any_moment
 
     found = read_any_moment(given)
@@ -65,7 +65,7 @@ def _data_dir() -> str | None:
 
 
 def command_settings(**options: object) -> Settings:
-    """Return the settings, with what `--data-dir` and other options set."""
+    """Return the settings, overridden by `--data-dir` and the given options."""
     from service.settings import load_settings
 
     if data_dir := _data_dir():
@@ -74,9 +74,9 @@ def command_settings(**options: object) -> Settings:
 
 
 def with_services(command: Callable[Concatenate[Services, _P], None]) -> Callable[..., None]:
-    """Give a command the option `--data-dir` and, as its first argument, the open services.
+    """Add the option `--data-dir` and pass the open services as the first argument.
 
-    Where a command takes a `site`, by name or id, it is given that `Site`.
+    If the command takes a `site`, look it up by name or id and pass the `Site`.
     """
 
     @data_dir_option
@@ -91,7 +91,7 @@ def with_services(command: Callable[Concatenate[Services, _P], None]) -> Callabl
 
 
 def with_json_services(command: Callable[Concatenate[Services, _P], None]) -> Callable[..., None]:
-    """Give a command that prints rows the option `--json` too."""
+    """Do as `with_services`, and add the option `--json`."""
     return with_services(json_option(command))
 
 
@@ -99,9 +99,8 @@ def with_json_services(command: Callable[Concatenate[Services, _P], None]) -> Ca
 def open_services() -> Iterator[Services]:
     """Open the services of the installation; close them afterwards.
 
-    A data folder that nobody named is the default one: the command prints which that is, and never
-    creates an installation there. One that was named is created, which is printed too. Raises
-    `StartError`, and whatever `wiring.open_services` raises.
+    The default data folder is printed, and never created. A data folder that was named is created,
+    which is printed too. Raises `StartError`, and whatever `wiring.open_services` raises.
     """
     from service import wiring
 
@@ -117,7 +116,7 @@ def open_services() -> Iterator[Services]:
 
 
 def find_installation(settings: Settings) -> DataFolder:
-    """Return the data folder, as it is. Raise `StartError` if nobody named it and it holds none."""
+    """Return the data folder, unchecked. Raise `StartError` if the default one is empty."""
     folder = DataFolder(settings.data_dir, prove=False)
     if _is_new(settings, folder) and "data_dir" not in settings.model_fields_set:
         which = "yours unless you name another" if PREFIX else "the one under where you stand"
@@ -132,14 +131,14 @@ def find_installation(settings: Settings) -> DataFolder:
 
 
 def _is_new(settings: Settings, folder: DataFolder) -> bool:
-    """Return True if the folder holds no installation, so that one would be created."""
+    """Return True if the folder holds no installation yet."""
     if settings.database_url is None:
         return not folder.database_file.exists()
     return settings.secret_key is None and not folder.key_file.exists()
 
 
 def find_site(name_or_id: str, services: Services) -> Site:
-    """Return the site of this name or id. Raises `NotFoundError` for an unknown one."""
+    """Return the site with this name or id. Raises `NotFoundError` if there is none."""
     for site in services.sites.all():
         if name_or_id in (site.name, site.id):
             return site
@@ -148,7 +147,7 @@ def find_site(name_or_id: str, services: Services) -> Site:
 
 
 def describe_unavailable(error: StoreUnavailableError) -> str:
-    """Return one line: what is away, then the settings that say where it should be."""
+    """Return one line: which store is unavailable, then the settings that name it."""
     return (
         f"{error}; check that it runs, and that SLOPSIEVE_DATABASE_URL and SLOPSIEVE_VALKEY_URL, "
         "where they are set, are right"

@@ -1,4 +1,4 @@
-"""Prints what commands list, shows their progress, and writes their files."""
+"""Prints rows, shows progress, and writes files for commands."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ import click
 from service.data_folder import written_whole
 
 STDOUT = "-"
-# Names in some scripts need these two invisible characters.
+# Names in some scripts contain these invisible characters.
 _JOINERS = "\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}"
 # Level 6 costs a third of level 9's time for files 3 % larger.
 _GZIP_LEVEL = 6
 
 
 def keep_option(context: click.Context, option: click.Parameter, value: object) -> None:
-    """Keep an option's value for this module and `opening`, instead of giving it to the command."""
+    """Store an option's value in the context instead of passing it to the command."""
     context.meta[f"slopsieve.{option.name}"] = value
 
 
@@ -46,15 +46,15 @@ def prints_json() -> bool:
 
 
 def columns(one: object, *names: str) -> dict[str, object]:
-    """Return the named attributes of a value as a row, each None where there is no value."""
+    """Return the named attributes as a row, all None if `one` is None."""
     return {name: None if one is None else getattr(one, name) for name in names}
 
 
 def print_rows(rows: Sequence[Mapping[str, object]], *, empty: str = "") -> None:
-    """Print the rows; `empty` is printed, for people only, when there are none.
+    """Print the rows, or `empty` if there are none and the output is not JSON.
 
-    A single row, and rows too wide for the terminal, get a line for each value. No value is cut or
-    broken over lines: keys, secrets and tags are there to be copied.
+    A single row, and rows too wide for the terminal, get a line per value. Values are never cut or
+    wrapped, so that keys and secrets can be copied.
     """
     if prints_json():
         for row in rows:
@@ -80,21 +80,21 @@ def print_rows(rows: Sequence[Mapping[str, object]], *, empty: str = "") -> None
 
 
 def _cell(value: object) -> str:
-    """Return a value for people; of a mapping what is set."""
+    """Return a value as text; of a mapping, only the true values."""
     if isinstance(value, Mapping):
         return ", ".join(f"{name}: {plain(one)}" for name, one in value.items() if one)
     return plain(value)
 
 
 def plain(value: object) -> str:
-    """Return a value as text: a moment to the second, nothing for None."""
+    """Return a value as text: moments to the second, None as an empty string."""
     if isinstance(value, datetime):
         return value.isoformat(timespec="seconds")
     return "" if value is None else str(value)
 
 
 def one_line(text: str) -> str:
-    """Return the text without line breaks, and without what could steer a terminal."""
+    """Return the text as one line, with control characters replaced."""
     return "".join(
         one if one.isprintable() or one in _JOINERS else "\N{REPLACEMENT CHARACTER}"
         for one in " ".join(text.split())
@@ -102,7 +102,7 @@ def one_line(text: str) -> str:
 
 
 def _table(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the rows as lines with aligned columns, without columns that are empty below."""
+    """Return the rows as aligned lines, without empty columns."""
     filled = [column for column in zip(*rows, strict=True) if any(column[1:])]
     widths = [max(map(_width, column)) for column in filled]
     return [
@@ -114,15 +114,15 @@ def _table(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _width(text: str) -> int:
-    """Return how many columns of a terminal the text takes."""
+    """Return the number of terminal columns that the text occupies."""
     wide = sum(unicodedata.east_asian_width(one) in "WF" for one in text)
     return len(text) + wide - sum(unicodedata.combining(o) > 0 or o in _JOINERS for o in text)
 
 
 def progress_bar(label: str, length: int | None = None) -> AbstractContextManager[Any]:
-    """Return Click's progress bar on standard error; it is hidden where that is no terminal.
+    """Return Click's progress bar on standard error, hidden if that is no terminal.
 
-    Without `length` it counts what is done.
+    Without `length` it shows a count.
     """
     return click.progressbar(
         repeat(None) if length is None else range(length),
@@ -136,10 +136,9 @@ def progress_bar(label: str, length: int | None = None) -> AbstractContextManage
 
 @contextmanager
 def open_whole(path: str, *, mode: int = 0o666) -> Iterator[BinaryIO]:
-    """Yield a stream to write; "-" is standard output, and a name in .gz is written gzipped.
+    """Yield a stream to write; "-" is standard output, and names in .gz are gzipped.
 
-    A file is written whole or not at all, see `written_whole`. A pipe or a device cannot be
-    replaced and is written to directly.
+    Files are written atomically, see `written_whole`. A pipe or device is written to directly.
     """
     if path == STDOUT:
         yield sys.stdout.buffer
@@ -152,7 +151,7 @@ def open_whole(path: str, *, mode: int = 0o666) -> Iterator[BinaryIO]:
         return
     with written_whole(target, mode=mode) as file:
         if target.suffix == ".gz":
-            # No name and no time inside: the same verdicts make the same bytes.
+            # Without a name and a time, the same verdicts make the same bytes.
             with gzip.GzipFile("", "wb", _GZIP_LEVEL, fileobj=file, mtime=0) as packed:
                 yield cast("BinaryIO", packed)
         else:

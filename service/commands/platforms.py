@@ -31,7 +31,7 @@ _EXAMPLE_BLOG = "https://blog.example/"
 
 @click.group("hooks")
 def hooks_group() -> None:
-    """Give platforms addresses to post comments to."""
+    """Create URLs that platforms' webhooks post to."""
 
 
 @hooks_group.command("add")
@@ -46,11 +46,10 @@ def hooks_group() -> None:
 def hooks_add(
     services: Services, site: Site, platform: Platform, secret_file: TextIO | None
 ) -> None:
-    """Print the path to give to PLATFORM, and the secret that signs, which is shown this once.
+    """Print the path to give to PLATFORM, and the signing secret, which is shown only once.
 
-    The address is that of this service with the path behind it. Coral makes the secret
-    itself: give it with --secret-file, never as a word of the command, which other users of this
-    machine can see.
+    The address is this service's address followed by the path. Coral makes the secret itself: give
+    it with --secret-file, not as an argument, which other users of this machine can see.
     """
     secret = secret_file.read() if secret_file else None
     hook = add_hook(site.id, platform, services, actor=opening.ACTOR, secret=secret)
@@ -63,7 +62,7 @@ def hooks_add(
 @click.argument("site", required=False)
 @opening.with_json_services
 def hooks_list(services: Services, site: Site | None) -> None:
-    """List the hooks, of SITE if it is given; secrets are not shown again."""
+    """List the hooks, or only those of SITE; secrets are not shown again."""
     site_id = site.id if site else None
     sites = {one.id: one for one in services.sites.all()}
     rows = [_hook_row(hook, sites[hook.site_id]) for hook in services.inbound.all(site_id)]
@@ -74,7 +73,7 @@ def hooks_list(services: Services, site: Site | None) -> None:
 @click.argument("hook_id")
 @opening.with_services
 def hooks_revoke(services: Services, hook_id: str) -> None:
-    """End a hook at once; its platform is told to stop."""
+    """End a hook at once; later posts to it get 410 Gone."""
     hook = revoke_hook(hook_id, services, actor=opening.ACTOR)
     click.echo(f"The hook {hook.id} is revoked.")
 
@@ -119,7 +118,7 @@ def _hook_row(hook: InboundHook, site: Site) -> dict[str, object]:
 
 @click.group("callbacks")
 def callbacks_group() -> None:
-    """Choose where sites are told of verdicts; replay what they missed."""
+    """Set where sites are notified of verdicts; replay what they missed."""
 
 
 @callbacks_group.command("set")
@@ -134,7 +133,7 @@ def callbacks_group() -> None:
 )
 @opening.with_json_services
 def callbacks_set(services: Services, site: Site, url: str, events: tuple[EventKind, ...]) -> None:
-    """Have SITE told at URL and print the secret that signs, which is shown this once."""
+    """Notify SITE at URL, and print the signing secret, which is shown only once."""
     given = events or tuple(EventKind)
     endpoint = callbacks.set_callback(site.id, url, services, actor=opening.ACTOR, events=given)
     _print_endpoint(endpoint, secret=endpoint.secrets[0])
@@ -166,10 +165,11 @@ def callbacks_apply(
     url: str | None,
     events: tuple[EventKind, ...],
 ) -> None:
-    """Hide what is rejected at PLATFORM, where SITE's comments come from; undo shows it again.
+    """Hide rejected comments at PLATFORM, where SITE's comments come from; undo shows them again.
 
-    The token is shown nowhere again. The same command with a new token mends one that ended: what
-    waited goes out. A site that has a callback or a build hook is told by that alone.
+    The token is never shown. If a token has expired, give the same command a new one: waiting
+    messages are then sent. A site that has a callback or a build hook is notified through it
+    instead.
     """
     endpoint = callbacks.set_applier(
         site.id,
@@ -193,10 +193,10 @@ def callbacks_apply(
 )
 @opening.with_json_services
 def callbacks_build(services: Services, site: Site, url: str, token_file: TextIO | None) -> None:
-    """Have SITE built anew by a call of URL when the comments that it shows have changed.
+    """Call URL to rebuild SITE when the comments that it shows have changed.
 
-    All changes of a minute are told by one call. A site that has a callback, or whose decisions are
-    applied at a platform, is told by that alone.
+    There is at most one call a minute. A site that has a callback, or whose decisions are applied
+    at a platform, is notified through it instead.
     """
     token = token_file.read() if token_file else None
     endpoint = callbacks.set_build_hook(site.id, url, services, actor=opening.ACTOR, token=token)
@@ -207,7 +207,7 @@ def callbacks_build(services: Services, site: Site, url: str, token_file: TextIO
 @click.argument("site")
 @opening.with_json_services
 def callbacks_resume(services: Services, site: Site) -> None:
-    """Try a platform or build hook again that refused, once that is mended there."""
+    """Resume a platform or build hook that refused, after you corrected the cause there."""
     _print_endpoint(callbacks.resume_applier(site.id, services, actor=opening.ACTOR))
 
 
@@ -215,7 +215,7 @@ def callbacks_resume(services: Services, site: Site) -> None:
 @click.argument("site")
 @opening.with_json_services
 def callbacks_rotate(services: Services, site: Site) -> None:
-    """Sign with a new secret beside the old one; the next rotation ends the old one."""
+    """Sign with a new secret in addition to the old one; the next rotation ends the old one."""
     endpoint = callbacks.rotate_secret(site.id, services, actor=opening.ACTOR)
     _print_endpoint(endpoint, secret=endpoint.secrets[0])
 
@@ -224,7 +224,7 @@ def callbacks_rotate(services: Services, site: Site) -> None:
 @click.argument("site")
 @opening.with_services
 def callbacks_remove(services: Services, site: Site) -> None:
-    """Tell SITE nothing more."""
+    """Stop notifying SITE."""
     callbacks.get_callback(site.id, services)
     callbacks.remove_callback(site.id, services, actor=opening.ACTOR)
     click.echo(f"{site.name} is told nothing more.")
@@ -233,7 +233,7 @@ def callbacks_remove(services: Services, site: Site) -> None:
 @callbacks_group.command("sites")
 @opening.with_json_services
 def callbacks_sites(services: Services) -> None:
-    """List the sites that are told, with where and of what."""
+    """List the sites that are notified, with URLs and events."""
     endpoints = [services.endpoints.get(site.id) for site in services.sites.all()]
     rows = [_endpoint_row(endpoint) for endpoint in endpoints if endpoint is not None]
     output.print_rows(rows, empty="No site is told; `slopsieve callbacks set SITE URL`.")
@@ -283,7 +283,7 @@ def callbacks_log(services: Services, delivery_id: str) -> None:
 def callbacks_replay(
     services: Services, ids: tuple[str, ...], site: Site | None, *, everything: bool
 ) -> None:
-    """Try messages that were given up again, from the start, at the address of today."""
+    """Try messages that were given up again, with all attempts, at the site's present URL."""
     if bool(ids) == everything or (site and not everything):
         raise click.UsageError("Name the messages to replay, or give --all (with --site or not).")
     replayed = callbacks.replay_deliveries(

@@ -1,4 +1,4 @@
-"""The command that plays an archive in order of time, with and without learning."""
+"""The command that replays an archive in order of time, with and without learning."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _PAIRS = ("left_to_a_person", "spam_published", "ham_held", "ham_lost")
 def replay_command(
     files: tuple[str, ...], site_name: str | None, decides: str, out: str | None
 ) -> None:
-    """Play labelled FILES in order of their dates, and print what would have happened by week.
+    """Replay labelled FILES in order of their dates, and print the results by week.
 
     FILES are as for `score`; each source is a site of its own. Comments without a label or a date
     are left out. Every comment is judged twice by the code that serves: by the version alone, and
@@ -106,7 +106,7 @@ def replay_command(
 
 
 def _read(file: str, tally: Tally) -> Iterator[Archived]:
-    """Yield a file's labelled comments that have a date, each at its source's site."""
+    """Yield a file's dated and labelled comments; each source is a site."""
     left_out = 0
     with InputFile(file) as opened:
         for line in tally.whole_lines(opened, labelled=True):
@@ -121,7 +121,7 @@ def _read(file: str, tally: Tally) -> Iterator[Archived]:
 
 
 def _decided(site_name: str, services: Services) -> Iterator[Archived]:
-    """Yield what people decided of a site's comments."""
+    """Yield a site's comments that people decided."""
     site = opening.find_site(site_name, services)
     after: int | None = 0
     while after is not None:

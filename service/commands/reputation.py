@@ -1,4 +1,4 @@
-"""The commands about senders: what is remembered of them, lists of them, and their erasure."""
+"""The commands about senders: histories, imported lists and erasure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from service.signals.listings import WORTH, freshness
 from service.stores.files.reputation_lists import ListFolder
 
 _MAX_SOURCE_CHARS = 300
-# Where the list was made the day may have begun already.
+# At the list's maker the day may have begun already.
 _CLOCKS_APART = timedelta(days=1)
 
 
@@ -46,8 +46,9 @@ def person_options(command: Callable[..., None]) -> Callable[..., None]:
 def erase_command(services: Services, /, *, exports: bool, yes: bool, **given: str | None) -> None:
     """Erase a person's comments: words, names, links, and what would recognise the sender.
 
-    A comment with any of the given facts counts as theirs. Verdicts and decisions stay as figures.
-    The same command continues an interrupted run. `slopsieve reputation forget` leaves the words.
+    A comment that matches any of the given facts counts as theirs. Verdicts and decisions stay in
+    the figures. The same command continues an interrupted run. `slopsieve reputation forget` keeps
+    the words.
     """
     person = erasing.find_person(services, **given)
     if exports:
@@ -69,7 +70,7 @@ def erase_command(services: Services, /, *, exports: bool, yes: bool, **given: s
 
 @click.group("reputation")
 def reputation_group() -> None:
-    """Import lists of known senders, and tend what is remembered of them."""
+    """Import lists of known senders; rebuild or forget records."""
 
 
 @reputation_group.command("rebuild")
@@ -77,8 +78,8 @@ def reputation_group() -> None:
 def reputation_rebuild(services: Services) -> None:
     """Learn every decision in the database again.
 
-    For a Valkey that lost its data; the service does so by itself when it finds none there, slowly
-    and beside its other work. Repeating it is harmless, and what was interrupted is gone on with.
+    For a Valkey that lost its data. The service does this by itself when it finds no data there,
+    but slowly. Repeating it is harmless; an interrupted run is continued.
     """
     with output.progress_bar("Rebuilding from decisions") as bar:
         done = rebuild_all(services, show=lambda done: bar.update(done - bar.pos))
@@ -91,8 +92,8 @@ def reputation_rebuild(services: Services) -> None:
 def reputation_forget(services: Services, /, **given: str | None) -> None:
     """Erase what would recognise a person again as the sender of comments.
 
-    Their records go, and the sender keys of their comments. Words, names and links of the comments
-    stay, as do verdicts and decisions.
+    Their records and the sender keys of their comments are deleted. Words, names and links of the
+    comments stay, as do verdicts and decisions.
     """
     person = erasing.find_person(services, **given)
     if person.sender == Sender():
@@ -157,7 +158,7 @@ def reputation_import(
         if opened.is_damaged:
             problem = Problem("file", "cannot be read to its end", "fetch it again")
             raise InvalidInputError([problem])
-    # A header's date that lies ahead is somebody's slip; the list must not stay young for it.
+    # A date in the future is a mistake; the list must still age.
     listed_at = date or min(parsed.dated or now, now)
     days = expires_days or lists.default_expiry_days(kind)
     about = lists.AboutList(
@@ -192,10 +193,11 @@ def reputation_import(
 @opening.data_dir_option
 @output.json_option
 def reputation_lists() -> None:
-    """List what was imported, how often comments hit it, and what it weighs now.
+    """List the imported lists, their hits and their present weights.
 
-    A list weighs by its basis until decisions here tell, and less the older it is: a stale one has
-    lost half, an expired one all. Hits are of kept comments, and of decisions in force.
+    A list's weight comes from its basis until there are enough decisions here, and decreases with
+    its age: a stale list has lost half, an expired one all. Hits count kept comments, and decisions
+    in force.
     """
     folder, now, rows = _folder(), datetime.now(UTC), []
     if found := folder.all():

@@ -22,7 +22,7 @@ from service.install_commands import check_packages
 from service.process_lock import holder
 from service.start_error import ExitCode, StartError
 
-# Folders that `ProtectHome` hides from the unit: what lies there could not be started.
+# `ProtectHome` hides these folders from the unit, so nothing there could be started.
 _HOMES = ("/home", "/root", "/run/user")
 
 
@@ -47,8 +47,8 @@ _HOMES = ("/home", "/root", "/run/user")
 def up_command(host: str | None, port: int | None, workers: int, *, as_json: bool) -> None:
     """Start everything and keep it running until Ctrl-C or SIGTERM.
 
-    The first start makes a site with its key and a moderator with a one-time password and prints
-    them where there is a screen; `slopsieve first-run` shows them again.
+    The first start creates a site with its key and a moderator with a one-time password, and prints
+    them on a terminal; `slopsieve first-run` shows them again.
     """
     check_packages()
     from service.supervisor.supervise import supervise
@@ -59,10 +59,10 @@ def up_command(host: str | None, port: int | None, workers: int, *, as_json: boo
 @click.command("restart")
 @data_dir_option
 def restart_command() -> None:
-    """Have a running Slopsieve restart its parts one after another, refusing nobody meanwhile.
+    """Restart a running Slopsieve's parts one after another, without refusing a request.
 
-    The parts are started from the program as it is installed by then, with the settings that
-    Slopsieve was started with. A new version that needs a migration has to be stopped and started.
+    The parts start from the program as it is installed now, with the settings that Slopsieve was
+    started with. A new version that needs a migration has to be stopped and started.
     """
     from service.supervisor.supervise import RESTART_SIGNAL
 
@@ -79,10 +79,10 @@ def restart_command() -> None:
 @click.option("--forget", is_flag=True, help="Delete it: it was written down elsewhere.")
 @data_dir_option
 def first_run_command(*, forget: bool) -> None:
-    """Show the first site's key and the first moderator's password once more.
+    """Show the first site's key and the first moderator's password again.
 
-    They stay readable, for the owner of the data folder alone, until `--forget`, or until
-    Slopsieve is started again after the moderator chose a password of their own.
+    Only the owner of the data folder can read them, until `--forget`, or until Slopsieve is started
+    again after the moderator chose a password of their own.
     """
     folder = DataFolder(command_settings().data_dir, prove=False)
     file = folder.first_run_file
@@ -104,7 +104,7 @@ def first_run_command(*, forget: bool) -> None:
 @click.option("--quick", is_flag=True, help="Do not read the whole database for damage.")
 @json_option
 def doctor_command(*, quick: bool) -> None:
-    """Check everything that an operator would, and say what to do about what is not well.
+    """Check the installation and name a remedy for each problem.
 
     Slopsieve may run meanwhile. Exits with 1 if anything fails.
     """
@@ -135,7 +135,7 @@ def doctor_command(*, quick: bool) -> None:
 )
 @click.option("--lose-data", is_flag=True, help="Go down although that loses what is named.")
 def migrate_command(to: str | None, *, lose_data: bool) -> None:
-    """Bring the database to this version's schema."""
+    """Update the database to this version's schema."""
     from service.stores.migrations import UnfitSchemaError, UnknownRevisionError, lost_by, migrate
     from service.wiring import open_engine
 
@@ -247,10 +247,10 @@ WantedBy=multi-user.target
 
 @click.command("systemd")
 def systemd_command() -> None:
-    """Print a unit of systemd for a server, with what to do with it at its head.
+    """Print a systemd unit for a server, with instructions at its top.
 
-    It runs this very program as a user of its own, who may write to /var/lib/slopsieve and nowhere
-    else. Write another unit by hand where PostgreSQL or Valkey run elsewhere.
+    It runs this installed program as its own user, who may write to /var/lib/slopsieve only. Write
+    another unit by hand where PostgreSQL or Valkey run elsewhere.
     """
     program = Path(sys.executable).parent / "slopsieve"
     home = next((one for one in _HOMES if program.is_relative_to(one)), None)

@@ -1,4 +1,4 @@
-"""The commands for sites, their keys and settings, and what is allowed and blocked there."""
+"""The commands for sites, their keys and settings, and lists of allowed and blocked senders."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def sites_group() -> None:
 @click.option("--akismet", is_flag=True, help="Issue a key for Akismet clients too.")
 @opening.with_json_services
 def sites_add(services: Services, name: str, *, akismet: bool) -> None:
-    """Add a site and print its first key, which is shown this once."""
+    """Add a site and print its first key, which is shown only once."""
     site, issued = sites.add_site(name, services, actor=opening.ACTOR)
     row = {"site_id": site.id, "name": site.name, "key_id": issued.key.id, "key": issued.secret}
     if akismet:
@@ -70,7 +70,7 @@ def sites_keys(services: Services, site: Site) -> None:
 @click.argument("site")
 @opening.with_json_services
 def sites_add_key(services: Services, site: Site) -> None:
-    """Issue one more key for a site and print it, this once."""
+    """Issue one more key for a site and print it; it is shown only once."""
     _print_key(sites.issue_key(site.id, services, actor=opening.ACTOR))
 
 
@@ -78,9 +78,10 @@ def sites_add_key(services: Services, site: Site) -> None:
 @click.argument("site")
 @opening.with_json_services
 def sites_add_akismet_key(services: Services, site: Site) -> None:
-    """Issue a key for a site's Akismet clients and print it, this once.
+    """Issue a key for a site's Akismet clients and print it; it is shown only once.
 
-    It opens the Akismet calls alone. Rotating a site's keys leaves it be; `revoke-key` ends it.
+    It is valid only for Akismet calls. Rotating a site's keys does not change it; `revoke-key` ends
+    it.
     """
     print_rows([{"site_id": site.id, **_akismet_key(site, services)}])
 
@@ -167,7 +168,7 @@ def _blog(given: str) -> str:
 def sites_set(
     services: Services, /, site: Site, *, promised_cutoffs: bool, forget_taught: bool, **others: Any
 ) -> None:
-    """Change a site's settings; what is not named stays."""
+    """Change a site's settings; the others stay."""
     asked = {name: value for name, value in others.items() if value not in (None, ())}
 
     def change(old: SiteSettings) -> SiteSettings:
@@ -222,7 +223,7 @@ def lists_group() -> None:
 def lists_add(services: Services, /, *, site: Site | None, days: int | None, **entry: Any) -> None:
     """Allow or block VALUE; running workers follow within a second.
 
-    E-mails, addresses and networks are kept as keyed hashes alone.
+    E-mails, addresses and networks are stored only as keyed hashes.
     """
     expires_in = timedelta(days=days) if days else None
     new = NewEntry(**entry, site_id=site.id if site else None, expires_in=expires_in)

@@ -1,4 +1,4 @@
-"""The commands that bring comments of other systems in, and verdicts on them out."""
+"""The commands that import comments from other systems, and export verdicts."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ _READERS: Mapping[str, Callable[[InputFile], Iterator[Entry]]] = {
     "jsonl": read_jsonl,
     "csv": read_csv,
 }
-# One transaction each; what a stop in between costs is this much work.
+# The comments of one transaction, which an interruption loses.
 _BATCH = 200
 _PAGE = 500
-# A wrong file has the same fault in every entry; after these it is only counted.
+# A wrong file has the same fault in every entry; later ones are only counted.
 _MAX_FAULTS_SHOWN = 20
 _COUNTED = ("new", "repeats", "conflicts", "cut", "left_out", "broken", "decisions")
 _OUTCOMES = {
@@ -78,11 +78,11 @@ _OUTCOMES = {
 def import_command(
     services: Services, file: str, kind: str, site: Site, *, with_decisions: bool
 ) -> None:
-    """Import the comments in FILE and have them judged, after whatever else waits.
+    """Import the comments in FILE and have them judged, after all other waiting comments.
 
-    After an interruption give the same command again: comments that are known already are not
-    judged twice. An entry that cannot be read is reported and left out; the command then ends with
-    1. Of a text over 64 KiB beginning and end are kept; whatever cannot be kept is told.
+    After an interruption give the same command again: known comments are not judged twice. An entry
+    that cannot be read is reported and left out; the command then ends with 1. Of a text over 64
+    KiB the beginning and the end are kept; every field that is cut is reported.
     """
     importing, done = _Importing(services, site, with_decisions), 0
     with InputFile(file) as opened:
@@ -100,7 +100,7 @@ def import_command(
 
 
 def _batches(entries: Iterator[Entry]) -> Iterator[list[Entry]]:
-    """Yield the entries in batches; those before a fault come before the fault is raised."""
+    """Yield the entries in batches; those that precede a fault come before it is raised."""
     batch: list[Entry] = []
     try:
         for entry in entries:
@@ -115,16 +115,16 @@ def _batches(entries: Iterator[Entry]) -> Iterator[list[Entry]]:
 
 
 class _Importing:
-    """One import into one site; `counts` are what became of the entries of a file."""
+    """One import into one site; `counts` are the entries by their outcome."""
 
-    def __init__(self, services: Services, site: Site, with_decisions: bool) -> None:  # noqa: FBT001  # named by its caller
+    def __init__(self, services: Services, site: Site, with_decisions: bool) -> None:  # noqa: FBT001  # the caller passes it by name
         self.services = services
         self.site = site
         self.with_decisions = with_decisions
         self.counts = dict.fromkeys(_COUNTED, 0)
 
     def take(self, batch: list[Entry]) -> None:
-        """Import some entries, and report those that cannot be."""
+        """Import some entries, and report those that cannot be imported."""
         read: list[tuple[NewComment, Imported]] = []
         for entry in batch:
             if entry is None:
@@ -140,7 +140,7 @@ class _Importing:
             if answer.outcome is AddOutcome.CONFLICT:
                 self._say(entry.number, "is known under its id with other content; left as it is")
             elif self.with_decisions and entry.ruling is not None:
-                # Of two entries under one id the first is kept, and its ruling with it.
+                # Of two entries with one id the first is kept, with its ruling.
                 rulings.setdefault(answer.comment_id, entry.ruling)
         if rulings:
             self.counts["decisions"] += take_over_rulings(
@@ -149,7 +149,7 @@ class _Importing:
 
     def _read(self, entry: Imported, read: list[tuple[NewComment, Imported]]) -> None:
         try:
-            given = validate(CommentRequest, dict(entry.document))  # type: ignore[arg-type]  # what is no JSON is refused by name
+            given = validate(CommentRequest, dict(entry.document))  # type: ignore[arg-type]  # `validate` refuses what is not JSON
             new = new_comment(given, self.site, self.services, lane=Lane.BULK, key=None)
         except (InvalidInputError, EdgeError) as refusal:
             self._fault(entry.number, refusal)
@@ -177,12 +177,12 @@ def _json_lines(rows: Iterator[Mapping[str, object]]) -> Iterator[str]:
 
 
 def _json_array(rows: Iterator[Mapping[str, object]]) -> Iterator[str]:
-    """Yield one array, which those read that know no JSON lines."""
+    """Yield one array, for programs that cannot read JSON lines."""
     return _enclosed("[]", map(str.rstrip, _json_lines(rows)))
 
 
 def _enclosed(brackets: str, items: Iterable[str]) -> Iterator[str]:
-    """Yield a JSON array or object of items, each on a line of its own."""
+    """Yield a JSON array or object, with each item on its own line."""
     separator = brackets[0]
     for item in items:
         yield f"{separator}\n{item}"
@@ -203,9 +203,9 @@ def _csv_lines(rows: Iterator[Mapping[str, object]]) -> Iterator[str]:
 
 
 class Build(NamedTuple):
-    """How a build's templates name a page.
+    """How a static site generator names a page.
 
-    `below_blog`: by the path below the front page. `unquoted`: by its characters as they are read.
+    `below_blog`: paths are relative to the front page. `unquoted`: paths are percent-decoded.
     """
 
     below_blog: bool
@@ -218,7 +218,7 @@ BUILDS = {
     "eleventy": Build(below_blog=True, unquoted=True),  # page.url
 }
 
-# Jekyll reads JSON as YAML, which takes these escaped alone, and a build ends on one of them.
+# Jekyll reads JSON as YAML, which needs these characters escaped; otherwise the build fails.
 _ESCAPED = {
     code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), 0x2028, 0x2029, 0xFEFF, 0xFFFE, 0xFFFF)
 }
@@ -227,9 +227,9 @@ _ESCAPED = {
 def as_data_file(
     comments: Iterable[PublishedComment], blog: str | None, build: Build
 ) -> Iterator[str]:
-    """Yield one JSON object: the comments of each post under its path, threads in their order.
+    """Yield one JSON object: the comments of each post by its path, in thread order.
 
-    Posts at longer addresses than the public feed is asked for are left out.
+    Posts with longer URLs than the public feed accepts are left out.
     """
     posts: dict[str, list[PublishedComment]] = defaultdict(list)
     spellings: dict[str, Counter[str]] = defaultdict(Counter)
@@ -246,7 +246,7 @@ def as_data_file(
 
     def entries() -> Iterator[str]:
         for post, found in sorted(posts.items()):
-            # As most comments have it: strangers may write the address of a post otherwise.
+            # The most frequent spelling: strangers may write a post's URL in another way.
             path = max(spellings[post].items(), key=lambda item: (item[1], item[0]))[0]
             rows = [{**public_row(one), "depth": depth} for one, depth in _threads(found)]
             yield f"{_json(path)}: {_json(rows)}"
@@ -259,7 +259,7 @@ def _json(value: object) -> str:
 
 
 def _path(address: str | None, build: Build) -> str:
-    """Return an address's path, whatever its host: what was imported may have an earlier one."""
+    """Return a URL's path. The host is ignored: imported comments may have an earlier one."""
     try:
         path = urlsplit(address or "").path
     except ValueError:
@@ -269,12 +269,12 @@ def _path(address: str | None, build: Build) -> str:
 
 
 def _threads(comments: Sequence[PublishedComment]) -> Iterator[tuple[PublishedComment, int]]:
-    """Yield comments, the oldest first, each with what answers it below and how deep it stands."""
+    """Yield comments, the oldest first, each followed by its replies, with its depth."""
     ordered = sorted(comments, key=lambda one: (one.at, one.id))
     begun: set[str] = set()
     answers: dict[str | None, list[PublishedComment]] = defaultdict(list)
     for one in ordered:
-        # What answers a later one, or none of these, begins a thread.
+        # A reply to a later or unknown comment begins a thread.
         answers[one.reply_to if one.reply_to in begun else None].append(one)
         begun.add(one.id)
     waiting = [(one, 0) for one in reversed(answers[None])]
@@ -332,8 +332,8 @@ def export_command(
 
     `platform_id` is the comment's id at its platform, to apply the verdict there. Comments that
     were deleted at their site are left out. Hugo reads `--format hugo --out data/comments.json`,
-    Jekyll and Eleventy theirs in `_data/comments.json`: a post's comments under its path, each
-    thread in order; `depth` says how far a comment stands in one.
+    Jekyll and Eleventy read `_data/comments.json`: each post's comments by its path, in thread
+    order; `depth` is a comment's depth in its thread.
     """
     build = BUILDS.get(kind or "")
     if (published or build) and (action or with_text):

@@ -1,4 +1,4 @@
-"""The commands for accounts, and what people did with them."""
+"""The commands for accounts and the audit log."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ def users_group() -> None:
 @_site_option
 @with_json_services
 def users_add(services: Services, name: str, role: Role | None, sites: tuple[str, ...]) -> None:
-    """Add a moderator and print a one-time password, which is shown this once.
+    """Add a moderator and print a one-time password, which is shown only once.
 
-    The first account of all is the owner's.
+    The first account is the owner's.
     """
     ids = _site_ids(sites, services)
     user, password = accounts.add_user(name, services, actor=ACTOR, role=role, site_ids=ids)
@@ -60,7 +60,7 @@ def users_set(
     all_sites: bool,
     no_second_factor: bool,
 ) -> None:
-    """Change what an account may do, or turn its second factor off."""
+    """Change an account's role and sites, or turn its second factor off."""
     if all_sites and sites:
         raise click.UsageError("Give --site or --all-sites, not both.")
     user = accounts.find_user(name, services)
@@ -92,7 +92,7 @@ def users_reset(services: Services, name: str) -> None:
 @click.argument("name")
 @with_services
 def users_end(services: Services, name: str) -> None:
-    """End an account and its sessions at once; `restore` lets it back in."""
+    """End an account and its sessions at once; `restore` reopens it."""
     user = accounts.find_user(name, services)
     accounts.end_user(user.id, services, actor=ACTOR)
     click.echo("The account has ended, and so have its sessions.")
@@ -102,7 +102,7 @@ def users_end(services: Services, name: str) -> None:
 @click.argument("name")
 @with_json_services
 def users_restore(services: Services, name: str) -> None:
-    """Let an ended account back in, and print a one-time password, this once."""
+    """Restore an ended account, and print a one-time password, which is shown only once."""
     user = accounts.find_user(name, services)
     _, password = accounts.restore_user(user.id, services, actor=ACTOR)
     print_rows([{"name": user.name, "password": password}])
@@ -111,7 +111,7 @@ def users_restore(services: Services, name: str) -> None:
 @users_group.command("list")
 @with_json_services
 def users_list(services: Services) -> None:
-    """List the accounts, those that have ended too."""
+    """List the accounts, including ended ones."""
     rows = [_row(user, services) for user in services.users.all()]
     print_rows(rows, empty="There are no moderators; `slopsieve users add NAME`.")
 

@@ -1,1 +1,1 @@
-"""Examines an installation: small checks, each with its finding and a remedy."""
+"""Examines an installation with small checks; each yields findings with remedies."""

@@ -1,4 +1,4 @@
-"""Checks what an installation runs on: database, Valkey, versions, workers, what waits."""
+"""Checks the database, Valkey, versions, workers and waiting comments."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MAKE_ROOM = (
     "SLOPSIEVE_KEEP_SPAM_DAYS."
 )
 _RESTORE = "Stop everything, and slopsieve restore the last backup into an empty data folder."
-# The oldest that its makers still mend.
+# The oldest version with security updates.
 _OLDEST_POSTGRESQL = 14
 _LARGE_LOG_BYTES = 256_000_000
 _WRONG_SCHEMAS = {
@@ -51,13 +51,13 @@ _NO_MODEL = "slopsieve models list, slopsieve models promote VERSION; all is uns
 
 
 def remedy_for_database(error: StoreUnavailableError) -> str:
-    """Return what to do about a database that raised this."""
+    """Return the remedy for a database error."""
     remedies = {StoreFullError: MAKE_ROOM, StoreDamagedError: _RESTORE}
     return remedies.get(type(error), "See that it runs, is named rightly, and may be written.")
 
 
 def remedy_for_queue(error: StoreUnavailableError) -> str:
-    """Return what to do about a queue that raised this."""
+    """Return the remedy for a queue error."""
     if isinstance(error, StoreFullError):
         return "Make room on Valkey's disk, or raise its maxmemory; what was kept is not lost."
     return "See that Valkey runs; comments are kept meanwhile and judged later."
@@ -66,7 +66,7 @@ def remedy_for_queue(error: StoreUnavailableError) -> str:
 def check_database(
     engine: sa.Engine, path: Path, *, deep: bool, now: datetime
 ) -> Iterator[Finding]:
-    """Check all of a database; `deep` reads the whole of an embedded one, which lies at `path`."""
+    """Check a database; `deep` reads the whole of an embedded one at `path`."""
     try:
         schema = schema_state(engine)
     except StoreUnavailableError as error:
@@ -87,14 +87,14 @@ def check_database(
 
 
 def judge_schema(state: SchemaState) -> Finding:
-    """Find a schema that is not this version's."""
+    """Check that the schema is this version's."""
     if state in _WRONG_SCHEMAS:
         return fail("schema", *_WRONG_SCHEMAS[state])
     return well("schema", "up to date")
 
 
 def check_sqlite(path: Path, *, deep: bool) -> Iterator[Finding]:
-    """Check a database file for damage, and for a write-ahead log that something keeps growing."""
+    """Check a database file for damage and for a growing write-ahead log."""
     if deep and is_whole(path):
         yield well("integrity", "SQLite finds the file whole")
     elif deep:
@@ -126,7 +126,7 @@ def check_postgresql(engine: sa.Engine) -> Iterator[Finding]:
 
 
 def judge_postgresql_version(number: int) -> Finding:
-    """Find a server that is older than what its makers mend."""
+    """Check that the server's version still gets security updates."""
     major = number // 10_000
     if major < _OLDEST_POSTGRESQL:
         return warn(
@@ -138,7 +138,7 @@ def judge_postgresql_version(number: int) -> Finding:
 
 
 def judge_connections(used: int, most: int) -> Finding:
-    """Find a server that soon lets nobody more in."""
+    """Check that the server has free connections."""
     says = f"{used} of {most} connections in use"
     if used > 0.8 * most:
         return warn(
@@ -148,7 +148,7 @@ def judge_connections(used: int, most: int) -> Finding:
 
 
 def judge_clock(where: str, before: datetime, there: datetime, after: datetime) -> Finding:
-    """Find a clock that shows another time than this machine's before and after it was read."""
+    """Compare a server's clock with this machine's, read before and after it."""
     apart = max(there - after, timedelta(0)) + min(there - before, timedelta(0))
     seconds_apart = apart.total_seconds()
     if abs(seconds_apart) > 2.0:
@@ -161,7 +161,7 @@ def judge_clock(where: str, before: datetime, there: datetime, after: datetime) 
 
 
 def check_valkey(client: redis.Redis, check: str, *, variable: str) -> Iterator[Finding]:
-    """Check all of a server; `variable` is the setting that names it."""
+    """Check a Valkey server; `variable` is the setting with its URL."""
     try:
         info: Info = client.info()
         before = datetime.now(UTC)
@@ -187,7 +187,7 @@ def check_valkey(client: redis.Redis, check: str, *, variable: str) -> Iterator[
 
 
 def judge_valkey_version(info: Info, check: str) -> Finding:
-    """Find a server that is too old for the scripts that histories run."""
+    """Check that the server can run the scripts of the histories."""
     name = str(info.get("server_name", "redis"))
     version = str(info.get("valkey_version") or info.get("redis_version") or "0")
     major = version.partition(".")[0]
@@ -198,7 +198,7 @@ def judge_valkey_version(info: Info, check: str) -> Finding:
 
 
 def judge_memory(info: Info, check: str) -> Finding:
-    """Find a server that is nearly full, or that throws away what it was to keep."""
+    """Check that the server has free memory and evicts nothing."""
     used, most = _number(info, "used_memory"), _number(info, "maxmemory")
     policy, evicted = str(info.get("maxmemory_policy", "")), _number(info, "evicted_keys")
     says = f"{bytes_in_words(used)} used" + (f" of {bytes_in_words(most)}" if most else "")
@@ -221,7 +221,7 @@ def judge_memory(info: Info, check: str) -> Finding:
 
 
 def judge_persistence(info: Info, check: str) -> Finding:
-    """Find a server that forgets everything when it restarts."""
+    """Check that the server keeps its data when it restarts."""
     about = f"{check} persistence"
     if not _number(info, "aof_enabled"):
         return warn(
@@ -240,7 +240,7 @@ def _number(info: Info, key: str) -> float:
 
 
 def check_versions(folder: Path | None) -> Iterator[Finding]:
-    """Find versions whose files are not what was written, the current one first."""
+    """Check every version's files against its card, the current version first."""
     place = folder or SHIPPED_DIR
     try:
         current = read_current_name(folder)
@@ -268,7 +268,7 @@ def check_versions(folder: Path | None) -> Iterator[Finding]:
 def check_workers(
     workers: Sequence[WorkerSign], background: Sequence[WorkerSign]
 ) -> Iterator[Finding]:
-    """Find processes that are away or too many, and workers that differ."""
+    """Check that all processes live, none too often, and that workers agree."""
     versions = sorted({worker.model_version for worker in workers})
     if not workers:
         yield judge_workers(workers)
@@ -297,7 +297,7 @@ def check_workers(
 
 
 def judge_workers(workers: Sequence[WorkerSign]) -> Finding:
-    """Find that nobody judges."""
+    """Check that a worker lives."""
     if workers:
         return well("workers", f"{len(workers)} alive")
     return fail(
@@ -308,7 +308,7 @@ def judge_workers(workers: Sequence[WorkerSign]) -> Finding:
 
 
 def judge_models(workers: Sequence[WorkerSign]) -> Finding:
-    """Find a worker that has no model; strangers may read this, so it is not named."""
+    """Check that every worker has a model. Strangers may read this, so none is named."""
     if not workers:
         return fail("workers", "unknown while there is no worker", judge_workers(workers).remedy)
     problem = next((worker.model_problem for worker in workers if worker.model_problem), None)
@@ -316,7 +316,7 @@ def judge_models(workers: Sequence[WorkerSign]) -> Finding:
 
 
 def judge_background(background: Sequence[WorkerSign]) -> Finding:
-    """Find that nobody notifies sites or does upkeep."""
+    """Check that the process for notifications and upkeep lives."""
     if background:
         return well("background", f"{len(background)} alive")
     return warn(
@@ -329,7 +329,7 @@ def judge_background(background: Sequence[WorkerSign]) -> Finding:
 def judge_progress(
     workers: Sequence[WorkerSign], *, oldest: datetime | None, now: datetime
 ) -> Finding:
-    """Find workers that live and store no verdict, whatever keeps them from it."""
+    """Check that live workers store verdicts."""
     if are_stuck(workers, oldest=oldest, now=now):
         return fail(
             "judging",
@@ -340,7 +340,7 @@ def judge_progress(
 
 
 def check_backlog(backlog: Backlog, *, now: datetime) -> Iterator[Finding]:
-    """Find what has waited for too long: for a verdict, for a person, for its site."""
+    """Check what has waited too long: for a verdict, a moderator or its site."""
     for lane, waiting in backlog.unjudged.items():
         age = (now - waiting.oldest).total_seconds() if waiting.oldest else 0.0
         says = f"{waiting.number} without a verdict, the oldest for {time_in_words(age)}"
@@ -370,7 +370,7 @@ def check_backlog(backlog: Backlog, *, now: datetime) -> Iterator[Finding]:
 
 
 def judge_histories(*, is_blank: bool, has_decisions: bool) -> Finding:
-    """Find histories that lack what was decided."""
+    """Check that the histories contain the decisions."""
     if is_blank and has_decisions:
         return warn(
             "histories",

@@ -1,4 +1,4 @@
-"""Examines a whole installation; a check that breaks hides no other."""
+"""Examines a whole installation. A check that raises does not stop the others."""
 
 from __future__ import annotations
 
@@ -46,16 +46,16 @@ _LEAST_SHARE_FREE = 0.1
 _LEAST_FREE_BYTES = 1_000_000_000
 _NO_ROOM_BYTES = 100_000_000
 _BACKUP_SECONDS = 2 * 86_400.0
-# A key of words or repeated characters is long and can be guessed all the same.
+# Words and repeated characters make keys that are long but can be guessed.
 _LEAST_DIFFERENT_CHARS = 12
 
 
 def examine(
     environment: Mapping[str, str], load: Callable[[], Settings], *, deep: bool
 ) -> Iterator[Finding]:
-    """Yield the findings, as they are made; `deep` reads the whole of an embedded database.
+    """Yield findings as they are made; `deep` reads the whole of an embedded database.
 
-    Nothing is changed but for the row and the key by which writes are proven.
+    The only writes are the test row and the test key.
     """
     try:
         settings = load()
@@ -69,7 +69,7 @@ def examine(
         if given := getattr(settings, name):
             yield check_secret("secrets", given.get_secret_value(), f"{ENV_PREFIX}{name.upper()}")
     yield from safely("model", lambda: check_versions(versions_folder(settings)))
-    # SQLite would make the file.
+    # SQLite would create the file.
     file = _database_file(settings)
     if file is not None and not file.exists():
         yield fail(
@@ -85,16 +85,19 @@ def examine(
 
 
 def safely(check: str, ask: Callable[[], Iterable[Finding]]) -> Iterator[Finding]:
-    """Yield what is found; what breaks is a finding too. Its message may hold a password."""
+    """Yield a check's findings. An exception becomes a finding without its message.
+
+    The message may hold a password.
+    """
     try:
         yield from ask()
-    except Exception as error:  # noqa: BLE001  # the other checks are worth their findings
+    except Exception as error:  # noqa: BLE001  # the other checks must still run
         remedy = "Put right what else was found, then call slopsieve doctor again."
         yield fail(check, f"it cannot be checked: {type(error).__name__}", remedy)
 
 
 def _database_file(settings: Settings) -> Path | None:
-    """Return the file that the database is in, None where it is a server's."""
+    """Return the database's file, None if it is on a server."""
     if settings.database_url is None:
         return settings.data_dir / "slopsieve.db"
     scheme, _, path = settings.database_url.get_secret_value().partition(":///")
@@ -102,7 +105,7 @@ def _database_file(settings: Settings) -> Path | None:
 
 
 class _Installation:
-    """The parts of an installation, each with what it needs alone: none hides another's fault."""
+    """The parts of an installation. Each check opens only what it needs."""
 
     def __init__(self, settings: Settings, stack: ExitStack, *, deep: bool) -> None:
         self._settings = settings
@@ -123,7 +126,7 @@ class _Installation:
 
     @cached_property
     def _engine(self) -> sa.Engine:
-        """Open the database for the first check that asks: what fails, fails in each."""
+        """Open the database for the first check that needs it; an error is raised in each."""
         engine = open_engine(self._settings, self._folder)
         self._stack.callback(engine.dispose)
         return engine
@@ -137,7 +140,7 @@ class _Installation:
         return find_valkey_url(self._settings, self._folder)
 
     def _wiring(self) -> Iterator[Finding]:
-        """Find what keeps a process from starting with these settings."""
+        """Check that a process starts with these settings."""
         try:
             wire(self._settings).close()
         except ModerationError as error:
@@ -155,7 +158,7 @@ class _Installation:
         )
 
     def _growth(self) -> float | None:
-        """Return by how many bytes a day the database grew this week, None if by hardly any."""
+        """Return the database's growth in bytes a day over a week, None if it is negligible."""
         since = self._now - timedelta(days=_RATE_DAYS)
         try:
             every = self._stores.cases.count(CaseFilter())
@@ -202,7 +205,7 @@ class _Installation:
 
 
 def check_names(environment: Mapping[str, str]) -> Iterator[Finding]:
-    """Find variables with our prefix that no setting has: most are misspelt."""
+    """Check for variables with our prefix that are not settings, mostly misspellings."""
     given = {name for name, value in environment.items() if value and name.startswith(ENV_PREFIX)}
     for name in sorted(given - VARIABLES):
         close = difflib.get_close_matches(name, VARIABLES, n=1)
@@ -213,7 +216,7 @@ def check_names(environment: Mapping[str, str]) -> Iterator[Finding]:
 
 
 def check_combinations(settings: Settings) -> Iterator[Finding]:
-    """Find settings that are right by themselves and do harm together, or let callbacks do so."""
+    """Check for settings that are dangerous together, or that let callbacks do harm."""
     if settings.trusted_proxies and not settings.https_only_cookies:
         yield warn(
             "settings",
@@ -261,9 +264,9 @@ def _is_wide(allowed: str) -> bool:
 
 
 def check_rights(path: Path, *, user_id: int) -> Finding:
-    """Find a data folder that others may read, or that is not this user's.
+    """Check that only this user may read a data folder.
 
-    One that keeps strangers' hands off by its sticky bit, as in containers, is judged by its files.
+    A folder with a sticky bit, as in containers, is judged by its files.
     """
     info = path.stat()
     if info.st_mode & stat.S_ISVTX:
@@ -286,7 +289,7 @@ def check_rights(path: Path, *, user_id: int) -> Finding:
 
 
 def check_key_file(path: Path) -> Finding:
-    """Find a secret key that others may read, or that is damaged."""
+    """Check that the secret key is private and intact."""
     if not path.exists():
         return well("secret key", "none in the data folder yet, or it is in the environment")
     mode = path.stat().st_mode & 0o777
@@ -298,7 +301,7 @@ def check_key_file(path: Path) -> Finding:
 
 
 def check_secret(check: str, secret: str, where: str) -> Finding:
-    """Find a secret that is short, or that repeats itself; it is never shown."""
+    """Check a secret's length and variety; it is never shown."""
     if len(secret) < MIN_SECRET_CHARS:
         remedy = f"Make one of at least {MIN_SECRET_CHARS} random characters: openssl rand -hex 32"
         return fail(check, f"{where} has {len(secret)} characters", remedy)
@@ -312,7 +315,7 @@ def check_secret(check: str, secret: str, where: str) -> Finding:
 
 
 def check_room(free: float, total: float, *, grows_a_day: float | None) -> Finding:
-    """Find a disk that is full, or will be soon at the rate at which the database grows."""
+    """Check that the disk is not full, or soon full at the database's present growth."""
     left = f"{bytes_in_words(free)} of {bytes_in_words(total)} free"
     is_scarce = free < _LEAST_SHARE_FREE * total
     if is_scarce and free < _NO_ROOM_BYTES:
@@ -327,7 +330,7 @@ def check_room(free: float, total: float, *, grows_a_day: float | None) -> Findi
 
 
 def check_backup(last: float | None, *, now: float, embedded: bool) -> Finding:
-    """Find an embedded database whose last backup is old, or that never had one."""
+    """Check the age of an embedded database's last backup."""
     if not embedded:
         return well("backup", "the database has tools of its own; see that they run")
     remedy = "slopsieve backup FILE.tar, daily, and keep the file elsewhere."
@@ -341,7 +344,6 @@ def check_backup(last: float | None, *, now: float, embedded: bool) -> Finding:
 def check_folder(
     folder: DataFolder, *, embedded: bool, grows_a_day: float | None, now: float
 ) -> Iterator[Finding]:
-    """Check all of a data folder."""
     if wrong := folder.find_fault():
         yield fail("data folder", f"{folder.path} cannot be used: {wrong[0]}", f"{wrong[1]}.")
     yield check_rights(folder.path, user_id=os.geteuid())

@@ -1,1 +1,1 @@
-"""Reads what other systems export of their comments, whatever the size."""
+"""Reads other systems' exports of comments, of any size."""

@@ -25,9 +25,9 @@ _FIELDS = frozenset(
 
 
 def read_disqus(file: InputFile) -> Iterator[Entry]:
-    """Yield the posts in the order of the file. Raises `InvalidInputError`."""
-    # A forum has as many threads as it likes, so they lie on disk: an empty name is a database in a
-    # temporary file, which goes when it is closed.
+    """Yield the posts in the file's order. Raises `InvalidInputError`."""
+    # A forum may have any number of threads, so they are kept on disk: an empty name opens a
+    # temporary database, which is deleted when it is closed.
     with closing(sqlite3.connect("")) as threads:
         threads.execute("CREATE TABLE threads (id TEXT PRIMARY KEY, link TEXT, title TEXT)")
         number = 0
@@ -42,7 +42,7 @@ def read_disqus(file: InputFile) -> Iterator[Entry]:
                 if element.begins:
                     record[f"{element.name} id"] = element.attributes.get("id", "")
             else:
-                # The tag before or after a record may be lost.
+                # The tag before or after a record may be missing.
                 if kind == "post":
                     number += 1
                     yield _read_post(number, record, threads)

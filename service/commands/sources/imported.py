@@ -1,4 +1,4 @@
-"""What every source yields: comments in the words of the API, with what was decided of them."""
+"""The comments that every source yields: in the fields of the API, with their rulings."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from service.web.webhooks.payload import cut_text
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imported:
-    """One comment. `document` is what `POST /v1/comments` takes; `ruling` what was decided.
+    """One comment. `document` is a request to `POST /v1/comments`.
 
-    `cut` names the fields of which not all can be kept.
+    `ruling` is its decision there; `cut` names the fields that cannot be kept whole.
     """
 
     number: int
@@ -35,22 +35,22 @@ class Imported:
 
 
 Entry = Imported | Broken | None
-"""None is an entry that is no comment to be judged: deleted, a pingback, without a word."""
+"""None is an entry that is not to be judged: deleted, a pingback, or empty."""
 
 _GROUPS = ("post", "author")
-# An excerpt is a part of its post at any rate; of an address, which has several spellings, only
-# the absence counts.
+# An excerpt is a part of its post anyway. An address has several spellings, so only a missing one
+# counts.
 _MAY_DIFFER = ("post_excerpt", "address")
 _ESCAPED_AMPERSAND = re.compile(r"&(?:amp|#0{0,8}38|#[xX]0{0,8}26);")
 
 
 def unescape_link(link: str | None) -> str | None:
-    """Return a link with the ampersands that WordPress escaped once more than XML asks."""
+    """Return a link without the second escaping of ampersands that WordPress adds."""
     return _ESCAPED_AMPERSAND.sub("&", link) if link else link
 
 
 def read_written_at(*given: str | None) -> datetime | str | None:
-    """Return the first date that can be read; if none can, the first that was given, unread."""
+    """Return the first readable date; if there is none, the first given text."""
     there = [date for date in given if date]
     for date in there:
         if moment := read_any_moment(date) or _mail_date(date):
@@ -71,13 +71,13 @@ def _beginning(length: int) -> Callable[[object], object]:
 
 
 def _whole(given: object) -> object:
-    """Return a web address that is short enough: the beginning of one is another address."""
+    """Return a web address, or None if it is too long: a part of it is another address."""
     is_kept = isinstance(given, str) and len(given) <= MAX_URL_CHARS and is_web_address(given)
     return given if is_kept else None
 
 
 def _past(given: object) -> object:
-    """Return a date that has come."""
+    """Return a date that is not in the future, otherwise None."""
     is_past = isinstance(given, datetime) and given <= datetime.now(UTC) + MOST_AHEAD
     return given if is_past else None
 
@@ -93,14 +93,14 @@ _KEPT: Mapping[str, Callable[[object], object]] = {
     "author_url": _whole,
     "author_email": lambda given: valid_email(str(given)),
 }
-"""What of a field is kept, None for nothing; other fields are kept as they are."""
+"""The part of each field that is kept, None for nothing. Other fields are kept unchanged."""
 
 
 def import_flat(number: int, given: Mapping[str, object], ruling: Ruling | None) -> Imported:
-    """Return a comment of single fields; empty ones are left out.
+    """Return a comment from flat fields, without the empty ones.
 
-    For exports of other systems, which nobody can correct: what is too long is cut, an address,
-    an e-mail or a date that is none or ahead is left out, and the comment says of which fields.
+    Exports of other systems cannot be corrected, so long values are cut, and invalid addresses,
+    e-mails and dates and future dates are left out. `cut` names these fields.
     """
     document: dict[str, object] = {}
     groups: dict[str, dict[str, object]] = {name: {} for name in _GROUPS}

@@ -14,17 +14,17 @@ from service.domain.errors import InvalidInputError, Problem
 from service.web.webhooks.payload import own_id
 
 _NAME = "isso"
-# Of an address Isso keeps the beginning alone, so it is none.
+# Isso keeps only the beginning of an IP address, so it is not read.
 _QUERY = """
 SELECT c.id, c.parent, c.created, c.mode, c.text, c.author, c.email, c.website, t.uri, t.title
 FROM comments AS c LEFT JOIN threads AS t ON t.id = c.tid ORDER BY c.id
 """
-# What Isso shows; what waits there has no ruling, and what was deleted is left out.
+# Isso's modes: shown, and waiting, which has no ruling. Others are deleted comments.
 _SHOWN, _WAITING = 1, 2
 
 
 def read_isso(file: InputFile) -> Iterator[Entry]:
-    """Yield the comments by their ids. Raises `InvalidInputError` for no such database."""
+    """Yield the comments by their ids. Raises `InvalidInputError` if it is not Isso's database."""
     try:
         address = f"{file.path.resolve().as_uri()}?mode=ro"
         with closing(sqlite3.connect(address, uri=True)) as database:

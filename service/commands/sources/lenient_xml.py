@@ -1,4 +1,4 @@
-"""Reads XML that other programs wrote as leniently as browsers read HTML, in bounded memory."""
+"""Reads other programs' XML as leniently as browsers read HTML, in bounded memory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import IO
 from service.domain.errors import InvalidInputError, Problem
 
 _CHUNK_BYTES = 1 << 16
-# Of one tag, section or field; the longest text that is kept has 64 KiB.
+# The limit of one tag, section or field; the longest kept text has 64 KiB.
 _MAX_CHARS = 1 << 20
 _MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
@@ -23,7 +23,7 @@ _MARKS = {
     codecs.BOM_UTF16_BE: "utf-16",
 }
 _DECLARED = re.compile(rb"<\?xml\s[^>]{0,200}?encoding\s*=\s*[\"']?([\w.:-]{1,40})")
-# As browsers do: the supersets that programs mean by these names.
+# Like browsers, read these encodings as their supersets.
 _MEANT = {
     "ascii": "utf-8",
     "euc_kr": "cp949",
@@ -36,7 +36,7 @@ _MEANT = {
     "tis-620": "cp874",
 }
 _ASCII = b" !\"#$%&'()*+,-./0123456789:;<=>?@ABCXYZ[]^_`abcxyz{|}~\\"
-# XML 1.0 allows none of these, and WordPress writes them all the same.
+# XML 1.0 forbids these characters, but WordPress writes them.
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
 _TOKEN = re.compile(
     r"(?P<opening><!\[CDATA\[|<!--)"
@@ -52,7 +52,7 @@ _REFERENCE = re.compile(r"&(#?[A-Za-z0-9]{1,36};)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Element:
-    """The beginning or the end of a group, or a field with its text. Names have no prefix."""
+    """The beginning or end of a group, or a field with its text. Names have no prefix."""
 
     name: str
     begins: bool = False
@@ -63,11 +63,11 @@ class Element:
 def read_elements(
     stream: IO[bytes], *, root: str, groups: Collection[str], fields: Collection[str]
 ) -> Iterator[Element]:
-    """Yield the fields, and the beginnings and ends of the groups and the root, as they come.
+    """Yield the fields, and the beginnings and ends of the groups and the root, in order.
 
-    Nothing has to be well-formed: other tags are ignored, within a field kept as written, and a
-    field ends where the next begins. Entities that the file declares are not resolved. Raises
-    `InvalidInputError`, after the elements before it, if the end of `root` is missing.
+    The XML need not be well-formed: unknown tags are ignored, but kept as text within a field, and
+    a field ends where the next begins. Entities that the file declares are not resolved. Raises
+    `InvalidInputError` after the last element if the end of `root` is missing.
     """
     known = {root, *groups, *fields}
     open_field, text = "", ""
@@ -98,14 +98,14 @@ def read_elements(
 
 
 def _read_tokens(stream: IO[bytes]) -> Iterator[tuple[re.Match[str], str]]:
-    """Yield tags, sections and texts with what they add to a field's text, still escaped."""
+    """Yield tags, sections and texts, each with its still escaped part of a field's text."""
     chunk = stream.read(_CHUNK_BYTES)
     decoder = codecs.getincrementaldecoder(_encoding_of(chunk))("replace")
     buffer, is_last = "", False
     while not is_last:
         is_last = not chunk
         buffer += _NOT_XML.sub("", decoder.decode(chunk, final=is_last))
-        # A closing that isn't in the buffer is searched once, or many openings would take forever.
+        # Search a missing closing only once per buffer, or many openings would take quadratic time.
         closings = dict.fromkeys(_CLOSING.values(), 0)
         at, size = 0, len(buffer)
         while at < size and (token := _TOKEN.match(buffer, at)):
@@ -130,7 +130,7 @@ def _read_tokens(stream: IO[bytes]) -> Iterator[tuple[re.Match[str], str]]:
 
 
 def _encoding_of(head: bytes) -> str:
-    """Return the encoding that the beginning of a file shows or declares, UTF-8 if none."""
+    """Return the encoding that a file's beginning declares, by default UTF-8."""
     for mark, encoding in _MARKS.items():
         if head.startswith(mark):
             return encoding
@@ -141,7 +141,7 @@ def _encoding_of(head: bytes) -> str:
     label = declared[1].decode("ascii", "replace").lower() if declared else "utf-8"
     try:
         name = codecs.lookup(label.removeprefix("x-").replace("windows-", "cp")).name
-        # Python lists compressors and escapes among its codecs too.
+        # Python's codecs include compressors and escapes.
         is_text = _ASCII.decode(name) == _ASCII.decode()
     except (LookupError, ValueError):
         return "utf-8"
@@ -149,7 +149,7 @@ def _encoding_of(head: bytes) -> str:
 
 
 def _read_attributes(token: re.Match[str]) -> dict[str, str]:
-    """Return the attributes by their names without prefix; of two the first counts."""
+    """Return the attributes by their names without prefix; the first of two counts."""
     attributes: dict[str, str] = {}
     for name, *values in _ATTRIBUTE.findall(token["attributes"]):
         attributes.setdefault(name, _REFERENCE.sub(_resolve, "".join(values)))
@@ -159,5 +159,5 @@ def _read_attributes(token: re.Match[str]) -> dict[str, str]:
 def _resolve(reference: re.Match[str]) -> str:
     if not reference[1].startswith("#"):
         return html5.get(reference[1], reference[0])
-    # U+FFFD is what HTML makes of a number that is no character.
+    # HTML turns the number of an invalid character into U+FFFD.
     return _NOT_XML.sub("", html.unescape(reference[0])).replace("\ufffd", "")

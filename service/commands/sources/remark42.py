@@ -1,4 +1,4 @@
-"""Reads Remark42's backups: what is known of users and posts in a first line, then the comments."""
+"""Reads Remark42's backups: a first line about users and posts, then the comments."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NAME = "remark42"
 
 
 def read_remark42(file: InputFile) -> Iterator[Entry]:
-    """Yield the comments in the order of the file."""
+    """Yield the comments in the file's order."""
     for number, row in json_rows(file):
         if isinstance(row, Broken):
             yield row
@@ -45,6 +45,6 @@ def _read(number: int, row: Mapping[str, object]) -> Entry:
 
 
 def _words(group: object, name: str) -> str:
-    """Return a member that is a string, an empty one for anything else."""
+    """Return a member that is a string, otherwise an empty string."""
     found = group.get(name) if isinstance(group, Mapping) else None
     return found if isinstance(found, str) else ""

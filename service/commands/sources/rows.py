@@ -17,10 +17,10 @@ from service.web.edge.fields import read_any_moment
 
 _MAX_CELL_CHARS = 1 << 20
 _MAX_ROW_CHARS = 4 << 20
-# A line of its own after the last one, of a character that no text has.
+# A last line of characters that no text has.
 _END = "\x1c\x00\x1c"
 _CLOSE = "see that every quote that opens a cell is closed, and doubled within"
-# By the names that exports and the data card use: ours.
+# Our own names, of exports and the data card.
 _ALIASES = {
     "text": "text", "comment": "text", "content": "text", "message": "text", "body": "text",
     "site_comment_id": "site_comment_id", "id": "site_comment_id", "comment_id": "site_comment_id",
@@ -42,13 +42,13 @@ _RULINGS = {
 
 
 def read_jsonl(file: InputFile) -> Iterator[Entry]:
-    """Yield the comments of JSON lines: as the API takes them, or in the data card's keys."""
+    """Yield the comments of JSON lines, with the API's fields or the data card's."""
     for number, row in json_rows(file):
         yield row if isinstance(row, Broken) else _read_row(number, row)
 
 
 def json_rows(file: InputFile) -> Iterator[tuple[int, Mapping[str, object] | Broken]]:
-    """Yield the object of each line that is not empty, with the line's number."""
+    """Yield the object on each line that is not empty, with the line's number."""
     for number, line in file.lines():
         yield number, line if isinstance(line, Broken) else _parse(number, line)
 
@@ -92,11 +92,11 @@ def read_csv(file: InputFile) -> Iterator[Entry]:
 
 
 class _RowTooLongError(Exception):
-    """A row has more characters than any comment's."""
+    """A row has more characters than any comment."""
 
 
 class _Lines:
-    """Gives a CSV reader its lines, and of each row no more than may be held in memory."""
+    """Gives a CSV reader its lines, and limits the memory of each row."""
 
     def __init__(self, file: InputFile) -> None:
         self._file = file
@@ -106,14 +106,14 @@ class _Lines:
         self.count = 0
 
     def begin_row(self) -> None:
-        """Count the characters anew."""
+        """Start counting a row's characters."""
         self._chars = 0
 
     def __iter__(self) -> Iterator[str]:
         return self
 
     def __next__(self) -> str:
-        """Return a line, at last a mark by which an unended cell is told. Raise for a long row."""
+        """Return a line, at the end a mark that reveals an unclosed cell. Raise for a long row."""
         line = self._text.readline(_MAX_ROW_CHARS)
         if not line or (self._file.is_damaged and not line.endswith("\n")):
             if self._has_ended:
@@ -172,6 +172,6 @@ def _ruling(row: Mapping[str, object]) -> Ruling | None:
 
 
 def _derived_id(row: Mapping[str, object]) -> str:
-    """Return an id that the same row gets every time, so that importing again repeats nothing."""
+    """Return an id derived from the row, so that importing it again changes nothing."""
     told = json.dumps(row, sort_keys=True, default=str).encode("utf-8", "replace")
     return f"import:{hashlib.sha256(told).hexdigest()[:32]}"

@@ -19,7 +19,7 @@ from service.web.webhooks.payload import own_id
 _EXCERPT_SOURCE_CHARS = 20_000
 _RULINGS = {"1": Ruling.APPROVE, "approve": Ruling.APPROVE, "spam": Ruling.REJECT}
 _THROWN_AWAY = frozenset({"trash", "post-trashed"})
-# Pingbacks, trackbacks and webmentions are written by programs; a WooCommerce review is no comment.
+# Programs write pingbacks, trackbacks and webmentions; a WooCommerce review is no comment.
 _COMMENT_TYPES = frozenset({"", "comment"})
 _POST_FIELDS = frozenset({"title", "link", "encoded"})
 _COMMENT_FIELDS = frozenset(
@@ -32,7 +32,7 @@ _COMMENT_FIELDS = frozenset(
 
 
 def read_wxr(file: InputFile) -> Iterator[Entry]:
-    """Yield the comments in the order of the file. Raises `InvalidInputError`."""
+    """Yield the comments in the file's order. Raises `InvalidInputError`."""
     number = 0
     post: dict[str, str] = {}
     comment: dict[str, str] = {}
@@ -45,10 +45,10 @@ def read_wxr(file: InputFile) -> Iterator[Entry]:
         if element.name in _COMMENT_FIELDS:
             comment[element.name] = element.text
         elif element.name in _POST_FIELDS:
-            # The content stands before the excerpt, which has the same name.
+            # The content precedes the excerpt, which has the same name.
             post.setdefault(element.name, element.text)
         else:
-            # The tag before or after a comment may be lost.
+            # The tag before or after a comment may be missing.
             if comment:
                 number += 1
                 yield _read_comment(number, comment, post)
@@ -66,7 +66,7 @@ def _read_comment(number: int, comment: Mapping[str, str], post: Mapping[str, st
     return import_flat(
         number,
         {
-            # Comments are kept as HTML that visitors typed, and are judged as they are.
+            # Comments are kept as the HTML that visitors typed, and are judged as such.
             "text": text,
             "site_comment_id": own_id("wordpress", comment.get("comment_id", "")),
             "post_url": unescape_link(post.get("link")),
