@@ -31,12 +31,12 @@ from service.web.pages import register_pages
 from service.web.pages.blueprint import error_page
 from service.web.webhooks.server import identify_hook, register_webhooks
 
-# Forms of the pages are small; API routes set their own limits.
+# For forms of the pages; API routes set their own limits.
 _MAX_FORM_BYTES = 64 * 1024
 
 
 class _PageSessions(SecureCookieSessionInterface):
-    """Sessions for pages: an answer to a program neither sets a cookie nor varies by one."""
+    """Sessions for pages. Responses to programs do not set or vary by a cookie."""
 
     def save_session(self, app: Flask, session: SessionMixin, response: Response) -> None:
         if request.blueprint not in PROGRAMS:
@@ -46,7 +46,7 @@ class _PageSessions(SecureCookieSessionInterface):
 def create_app(
     services: Services, config: WebConfig, checks: Checks, metrics: Metrics = bytes
 ) -> Flask:
-    """Return the application that serves the API, its documentation, the pages, health, metrics."""
+    """Return the Flask application for the API, its documentation, pages, health and metrics."""
     app = Flask(__package__, static_folder=None)
     _configure(app, config)
     register_headers(app, config, services.observer)
@@ -91,7 +91,7 @@ def _configure(app: Flask, config: WebConfig) -> None:
         MAX_WAIT_SECONDS=config.max_wait_seconds,
     )
     app.session_interface = _PageSessions()
-    # A doubled slash is another path, not a reason to redirect a POST.
+    # Merging slashes would redirect a POST.
     app.url_map.merge_slashes = False
     app.url_map.converters["id"] = IdConverter
     if config.trusted_proxies:

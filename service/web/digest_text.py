@@ -1,4 +1,4 @@
-"""Writes the daily digest in its reader's language."""
+"""Text of the daily digest e-mail."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from service.web.edge.language import day_in_words, gettext, ngettext, number, s
 
 
 def write_digest(waiting: Waiting, held: HeldSpam, plan: DigestPlan, language: str) -> Written:
-    """Return a digest in this language; in English if there are no texts in it."""
+    """Return a digest in this language, or in English if it is not available."""
     with speaking(language):
         waits = ngettext(
             "one comment waits for a moderator",

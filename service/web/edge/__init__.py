@@ -1,1 +1,1 @@
-"""What every request meets first: keys, limits, bounds, errors, headers, health."""
+"""Authentication, rate limits, request parsing, errors, headers and health checks."""

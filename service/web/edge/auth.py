@@ -17,38 +17,38 @@ from service.web.edge.current import services
 F = TypeVar("F", bound=Callable[..., Any])
 
 # The names of the blueprints.
-API = "api"  # whose every route needs a site key
-HOOKS = "hooks"  # whose route checks the signature of the platform that calls
-AKISMET = "akismet"  # whose routes look for keys of their own kind
-PUBLIC = "public"  # which shows anybody what sites let them read
-PAGES = "pages"  # for moderators: each page asks who is signed in
+API = "api"  # every route needs a site key
+HOOKS = "hooks"  # the route checks the platform's signature
+AKISMET = "akismet"  # every call needs an Akismet key, with few exceptions
+PUBLIC = "public"  # open to everybody
+PAGES = "pages"  # the moderators' pages, which need a session
 PROGRAMS = frozenset({API, HOOKS, AKISMET, PUBLIC})
-"""The blueprints that programs call: they send no cookies and are given none."""
+"""The blueprints for programs: their responses set no cookies."""
 
 METRICS = "/metrics"
 """The path that only the operator may read."""
 
 _OPEN = "open_to_all"
 _SCHEME = "bearer "
-# Our keys have 48 characters; nothing longer is worth hashing.
+# Site keys have 48 characters; a longer secret is not hashed.
 _MAX_SECRET_CHARS = 200
-# With one of these a proxy spoke for somebody who may be anywhere.
+# A request with one of these headers came through a proxy, so its client may be anywhere.
 _FORWARDED = ("Forwarded", "X-Forwarded-For", "X-Real-IP", "Via")
 
 
 def open_to_all(view: F) -> F:
-    """Mark a view as one that strangers may call. A guard test lists all that are not."""
+    """Mark a view that needs no key and no session. A guard test lists all such views."""
     setattr(view, _OPEN, True)
     return view
 
 
 def is_open(view: Callable[..., Any]) -> bool:
-    """Return True if a view is marked as open to strangers."""
+    """Return True if a view is marked with `open_to_all`."""
     return bool(getattr(view, _OPEN, False))
 
 
 def presented_secret() -> str | None:
-    """Return the secret that came with the request, if any did."""
+    """Return the request's bearer token, or None."""
     given = request.headers.get("Authorization", "")
     if not given.lower().startswith(_SCHEME) or len(given) > _MAX_SECRET_CHARS:
         return None
@@ -56,9 +56,9 @@ def presented_secret() -> str | None:
 
 
 def identify_site() -> None:
-    """Find out whose key came along, before anything is counted or refused.
+    """Authenticate the site key before the rate limits.
 
-    Refusing is left to `current_site`, so that failures can be counted in between.
+    `current_site` raises the error, so that the rate limits count failures first.
     """
     g.site = None
     if request.blueprint != API:
@@ -79,9 +79,9 @@ def has_site() -> bool:
 
 
 def current_site() -> Site:
-    """Return the site whose key came along.
+    """Return the site of the request's key.
 
-    Raises `NotAuthenticatedError` if no valid key did, or what kept us from knowing.
+    Raises `NotAuthenticatedError` without a valid key, or the error that prevented the check.
     """
     if not has_site():
         raise g.get("refusal") or NotAuthenticatedError("A site key is needed.")
@@ -90,7 +90,7 @@ def current_site() -> Site:
 
 
 def may_read_metrics(token: str | None) -> bool:
-    """Return True if the request has the token, or comes from this machine where none is set."""
+    """Return True if the request has the token, or, if none is set, comes from this machine."""
     if token is not None:
         given = presented_secret() or ""
         return hmac.compare_digest(given.encode("utf-8", "replace"), token.encode())

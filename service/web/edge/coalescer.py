@@ -1,4 +1,4 @@
-"""Lets calls of many threads share one, as each costs much the same however much it does."""
+"""Merges calls of several threads into one, as in one transaction for several comments."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from service.domain.errors import StoreUnavailableError
 T = TypeVar("T")
 R = TypeVar("R")
 
-# What one transaction takes in a few milliseconds.
+# One transaction writes so many in a few milliseconds.
 _MOST_AT_ONCE = 64
 
 
 class _Call(Generic[T, R]):
-    """One caller's place in line: what it brings, what came of it."""
+    """A queued call: its item, and its result or error."""
 
     def __init__(self, item: T) -> None:
         self.item = item
@@ -28,12 +28,12 @@ class _Call(Generic[T, R]):
 
 
 class Coalescer(Generic[T, R]):
-    """Does `work` for whatever gathered while the last `work` was under way.
+    """Calls `work` with all items that were queued during the previous `work`.
 
-    A lone caller's turn comes at once; in a crowd the next turn begins a moment later, so that
-    more come along. `work` answers for each item, in order. If it raises `StoreUnavailableError`,
-    all of its callers are told; for another error each item is tried alone, so that nobody
-    suffers for a neighbour's.
+    A single caller does not wait; under load the next call starts 15 ms later, to collect more
+    items. `work` returns a result for each item, in order. If it raises `StoreUnavailableError`,
+    all its callers get the error. After any other error each item is tried alone, so that it only
+    affects its own caller.
     """
 
     def __init__(self, work: Callable[[Sequence[T]], Sequence[R]]) -> None:
@@ -44,7 +44,7 @@ class Coalescer(Generic[T, R]):
         self._crowded = False
 
     def __call__(self, item: T) -> R:
-        """Return what `work` answers for this item. Raises what `work` raises."""
+        """Return the result of `work` for this item. Raises what `work` raises."""
         call: _Call[T, R] = _Call(item)
         with self._lock:
             self._line.append(call)
@@ -59,10 +59,10 @@ class Coalescer(Generic[T, R]):
         return call.answer  # type: ignore[return-value]  # set wherever no error is
 
     def _lead(self) -> None:
-        """Serve the first in line, which the leader is one of; then let another one lead."""
+        """Serve the first in line, including this call; then make the next one the leader."""
         if self._crowded:
-            # It pays to wait for company. 2026-11-20, 200 comments a second: batches of five in
-            # place of two, and a fifth less work for each.
+            # At 200 comments a second this makes batches of five instead of two, with a fifth less
+            # work for each comment.
             time.sleep(0.015)
         with self._lock:
             batch, self._line = self._line[:_MOST_AT_ONCE], self._line[_MOST_AT_ONCE:]
@@ -84,7 +84,7 @@ class Coalescer(Generic[T, R]):
         except StoreUnavailableError as error:
             for call in batch:
                 call.error = error
-        except Exception as error:  # noqa: BLE001  # it is raised again, to its own caller
+        except Exception as error:  # noqa: BLE001  # raised again in its caller's thread
             if len(batch) == 1:
                 batch[0].error = error
                 return

@@ -1,4 +1,4 @@
-"""What the HTTP edge is told when it is built."""
+"""The options of the web application."""
 
 from __future__ import annotations
 
@@ -7,19 +7,18 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebConfig:
-    """The edge's own options; `service.wiring` fills them from the settings.
+    """The options of the web application; `service.wiring` reads them from the settings.
 
-    `limiter_storage_url` is a `redis://` or `redis+unix://` URL, None counts in memory.
-    `trusted_proxies` is how many reverse proxies in front may be believed about the client.
-    `failures_per_minute` is how many wrong keys or tokens an address may try: a key mistyped in
-    a plugin is tried now and then, guessing tries all the time.
-    `max_waiting` bounds how many requests may wait for verdicts at once, so that waiting never
-    takes every thread of the server; a request beyond it is answered without waiting.
-    `key_memory_seconds` is how long an Akismet key may be known without asking the store again.
-    `require_second_factor` lets nobody past its set-up who has none.
-    `metrics_token` is what whoever reads `/metrics` must send; without one only this machine may.
-    `keep_held_spam_days` is after how many days held spam is deleted, 0 for never.
-    `retrain_data` is what a retraining that is asked for on a page reads beside the decisions.
+    `limiter_storage_url` is a `redis://` or `redis+unix://` URL; None counts in memory.
+    `trusted_proxies` is the number of reverse proxies whose `X-Forwarded-*` headers are trusted.
+    `failures_per_minute` is how many wrong keys or tokens an address may send.
+    `max_waiting` is how many requests may wait for verdicts at once, so that some threads of the
+    server stay free. A request over the limit does not wait.
+    `key_memory_seconds` is how long a valid Akismet key is cached.
+    `require_second_factor` redirects users without a second factor to its set-up.
+    `metrics_token` is needed to read `/metrics`; without one only this machine can read it.
+    `keep_held_spam_days` is after how many days held spam is deleted; 0 means never.
+    `retrain_data` is read in addition to the decisions when a page starts a retraining.
     """
 
     secret_key: str = field(repr=False)

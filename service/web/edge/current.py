@@ -1,4 +1,4 @@
-"""What views find by the app that answers, as Flask's `current_app`."""
+"""Proxies for the current app's services, like Flask's `current_app`."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from service.web.edge.verdict_waiter import VerdictWaiter
 SERVICES = "slopsieve"
 SUBMIT = "slopsieve_submit"
 WAITER = "slopsieve_waiter"
-"""Under which extensions of an app are its services, what keeps comments, who awaits verdicts."""
+"""The names of the app extensions behind `services`, `submit` and `waiter`."""
 
 services: Services = LocalProxy(lambda: current_app.extensions[SERVICES])  # type: ignore[assignment]  # like current_app
-"""The services of the app that answers; what goes on after a request is given ports themselves."""
+"""The current app's services. Only usable during a request."""
 submit: Callable[[NewComment], Added] = LocalProxy(lambda: current_app.extensions[SUBMIT])
-"""Keeps a comment and queues it, with whatever else comes in at that moment."""
+"""Stores a comment and queues it, in one batch with other comments of the moment."""
 waiter: VerdictWaiter = LocalProxy(lambda: current_app.extensions[WAITER])  # type: ignore[assignment]  # like current_app

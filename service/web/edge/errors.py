@@ -1,4 +1,4 @@
-"""Turns every error into a problem document (RFC 9457), by one table."""
+"""Converts every error to a problem document (RFC 9457)."""
 
 from __future__ import annotations
 
@@ -31,24 +31,24 @@ log = logging.getLogger(__name__)
 
 
 class Answer(BaseModel):
-    """What all answers share."""
+    """The base of all response models."""
 
     model_config = ConfigDict(frozen=True, from_attributes=True)
 
     @classmethod
     def from_value(cls, value: object, **others: object) -> Self:
-        """Return the answer with these `others`, every other field as `value` has it by that name.
+        """Return the response with these `others` and all other fields from `value`'s attributes.
 
-        Values within it become answers likewise. Raise `AttributeError` for a name that it lacks.
+        Nested values are converted too. Raises `AttributeError` if `value` lacks an attribute.
         """
         names = cls.model_fields.keys() - others.keys()
         return cls(**others, **{name: getattr(value, name) for name in names})
 
 
 class ProblemField(Answer):
-    """One thing wrong with the input."""
+    """One error in the input."""
 
-    field: str = Field(description="Where: the field's path, a parameter or a header.")
+    field: str = Field(description="The field's path, a parameter or a header.")
     problem: str = Field(description="What is wrong there.")
     remedy: str = Field(description="What to do about it.")
 
@@ -58,7 +58,7 @@ class ProblemAnswer(Answer):
 
     model_config = ConfigDict(frozen=True, title="Problem")
 
-    type: str = Field(description="Where this kind of problem is explained.")
+    type: str = Field(description="The documentation of this kind of problem.")
     title: str
     status: int = Field(ge=400, le=599)
     detail: str
@@ -66,14 +66,14 @@ class ProblemAnswer(Answer):
 
 
 PROBLEM_TYPE = "application/problem+json"
-# Paths that programs call: there every answer is JSON.
+# Under these paths every error is JSON.
 _API_PATHS = ("v1", "hooks", "public", "openapi.json", "livez", "readyz")
-# A hostile body may have thousands of unknown fields; the first ones make the point.
+# A hostile body may have thousands of unknown fields.
 _MAX_PROBLEMS = 50
 
 
 class EdgeError(Exception):
-    """A request that is refused before any use case sees it."""
+    """A request that is refused before a use case is called."""
 
     status = 400
     headers: Mapping[str, str] = {}
@@ -87,18 +87,18 @@ class EdgeError(Exception):
 
 
 class OverloadedError(EdgeError):
-    """More comments come than can be judged or kept; nothing of this one was kept."""
+    """More comments arrive than can be judged or stored; this one was not stored."""
 
     status = 429
 
     def __init__(self, retry_after: int) -> None:
-        """Ask to come again after so many seconds."""
+        """Set `Retry-After` to this number of seconds."""
         super().__init__("More comments come in than can be judged now.")
         self.headers = {"Retry-After": str(retry_after)}
 
 
 class UnreadableRequestError(EdgeError):
-    """The body is not what its media type says."""
+    """The body does not match its media type."""
 
 
 class TooLargeError(EdgeError):
@@ -199,7 +199,7 @@ def problem(status: int, detail: str, problems: Sequence[Problem] = ()) -> Probl
 
 
 def problem_of(error: ModerationError | EdgeError) -> ProblemAnswer:
-    """Return the problem document for one of our own errors."""
+    """Return the problem document for an error of Slopsieve."""
     problems = error.problems if isinstance(error, EdgeError | InvalidInputError) else ()
     detail = str(error)
     if isinstance(error, InvalidInputError):
@@ -212,31 +212,31 @@ def problem_of(error: ModerationError | EdgeError) -> ProblemAnswer:
 
 
 def status_of(error: ModerationError | EdgeError) -> int:
-    """Return the HTTP status for one of our own errors; 500 for one that has no row."""
+    """Return the HTTP status for an error of Slopsieve; 500 if `HTTP_STATUS` lacks it."""
     if isinstance(error, EdgeError):
         return error.status
     return next((HTTP_STATUS[kind] for kind in type(error).__mro__ if kind in HTTP_STATUS), 500)
 
 
 def respond(document: ProblemAnswer, headers: Mapping[str, str] | None = None) -> Response:
-    """Return the response that carries a problem document."""
+    """Return the response with a problem document."""
     response = Response(
         document.model_dump_json(), status=document.status, content_type=PROBLEM_TYPE
     )
     if document.status == HTTPStatus.UNAUTHORIZED:
         response.headers["WWW-Authenticate"] = 'Bearer realm="slopsieve"'
     if document.status == HTTPStatus.SERVICE_UNAVAILABLE:
-        # What a store that is away is given to come back.
+        # Time for the store to recover.
         response.headers["Retry-After"] = "5"
     response.headers.update(headers or {})
     return response
 
 
 def register_errors(app: Flask, error_page: Callable[[int], Response]) -> None:
-    """Let every error that leaves a route become a problem document, or a page for a person.
+    """Respond to every error with a problem document or an HTML page.
 
-    `error_page(status)` returns that page. The moderators' pages answer with one whatever is asked
-    for; where the path is of no route, a browser gets it.
+    `error_page(status)` returns the page. The moderators' pages always get it; a path without a
+    route gets it if the client prefers HTML.
     """
 
     def answer(document: ProblemAnswer, headers: Mapping[str, str] | None = None) -> Response:
@@ -255,7 +255,7 @@ def register_errors(app: Flask, error_page: Callable[[int], Response]) -> None:
         if status < HTTPStatus.BAD_REQUEST:
             return error
         kind = KINDS.get(status)
-        # The library's own descriptions may quote the request, so ours are used.
+        # Werkzeug's descriptions may quote the request, so they are not used.
         document = problem(status, kind.meaning if kind else HTTPStatus(status).description)
         kept = {"Allow", "Retry-After"}
         headers = {name: value for name, value in error.get_headers() if name in kept}
@@ -278,6 +278,6 @@ def register_errors(app: Flask, error_page: Callable[[int], Response]) -> None:
 
 
 def wants_page() -> bool:
-    """Return True if the client prefers a page over JSON, as a browser does."""
+    """Return True if the client prefers HTML to JSON, as browsers do."""
     best = request.accept_mimetypes.best_match(["application/json", "text/html"])
     return best == "text/html"

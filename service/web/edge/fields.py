@@ -1,4 +1,4 @@
-"""Reads single values as clients really send them: addresses, URLs, moments, ids."""
+"""Parses single values in the forms that clients send: addresses, URLs, times, ids."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ MAX_EMAIL_CHARS = 320
 _UNKNOWN = frozenset({"", "-", "unknown", "null", "none"})
 # IPv4 with a port, and IPv6 in brackets with or without one (RFC 3986, section 3.2.2).
 _WITH_PORT = re.compile(r"([0-9.]+):[0-9]{1,5}|\[([0-9A-Fa-f:.]+)(?:%[^\]]*)?\](?::[0-9]{1,5})?")
-# What `Forwarded` writes around an address, and a name that hides one (RFC 7239, section 6).
+# The syntax of `Forwarded` around an address, and its obfuscated names (RFC 7239, section 6).
 _FORWARDED = re.compile(r'(?:for=)?"?([^"]*)"?', re.IGNORECASE)
 _HIDDEN = ("_", "unix:")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _PORT = re.compile(r"[0-9]{1,5}(?:[/?#]|\Z)")
 _SCRIPTS = frozenset({"javascript", "vbscript", "data"})
-# Browsers leave out the first before they read a scheme (WHATWG URL, section 4.4), programs that
-# tidy addresses the others.
+# Browsers remove the first range before they read a scheme (WHATWG URL, section 4.4); programs that
+# normalise URLs remove the others.
 _LEFT_OUT = re.compile("[\x00-\x20\xa0\xad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]+")
 
 
 def read_address(given: str) -> str | None:
-    """Return the IP address, None for an empty or unknown one.
+    """Return the IP address, or None if it is empty or unknown.
 
-    Takes an address with a port or a zone, and the list of an `X-Forwarded-For` or `Forwarded`
-    header, whose first address is the client's. Raises `ValueError` for anything else.
+    Accepts an address with a port or a zone, and the list of an `X-Forwarded-For` or `Forwarded`
+    header, of which it returns the first. Raises `ValueError` for anything else.
     """
     parts = [_FORWARDED.sub(r"\1", part.strip(), count=1) for part in given.split(",")]
     named = [p for p in parts if p.lower() not in _UNKNOWN and not p.startswith(_HIDDEN)]
@@ -44,7 +44,7 @@ def read_address(given: str) -> str | None:
 
 
 def valid_address(given: str | None) -> str | None:
-    """Return an IP address, None for what is none: some senders may not tell it."""
+    """Return an IP address, or None if it is not valid."""
     try:
         return read_address(given or "")
     except ValueError:
@@ -52,19 +52,20 @@ def valid_address(given: str | None) -> str | None:
 
 
 def valid_email(given: str | None) -> str | None:
-    """Return an e-mail address, None for what is certainly none."""
+    """Return an e-mail address, or None if it is too long or has no name, @ or domain."""
     return given if given and len(given) <= MAX_EMAIL_CHARS and is_email(given) else None
 
 
 def cut(given: str | None, length: int) -> str | None:
-    """Return the beginning of a text, None for an empty one."""
+    """Return at most `length` characters of a text, or None if it is empty."""
     return given[:length] if given else None
 
 
 def is_web_address(given: str) -> bool:
     """Return True unless the URL has a scheme other than http and https.
 
-    A host with a port has none. HTML's references are read, for what shows it as it is.
+    A host with a port has no scheme. Character references of HTML are decoded, because a page may
+    show the URL unescaped.
     """
     plain = _LEFT_OUT.sub("", unescape(given))
     scheme = _SCHEME.match(plain)
@@ -74,13 +75,13 @@ def is_web_address(given: str) -> bool:
 
 
 def is_email(given: str) -> bool:
-    """Return True if there is something on both sides of an @ (RFC 5321, section 2.3.11)."""
+    """Return True if there is text on both sides of an @ (RFC 5321, section 2.3.11)."""
     name, _, domain = given.rpartition("@")
     return bool(name and domain)
 
 
 def language_tag(given: str) -> str | None:
-    """Return the BCP 47 tag of a locale: `en-US` for `en_US.UTF-8`, None for an empty one."""
+    """Return the BCP 47 tag of a locale, as `en-US` for `en_US.UTF-8`; None if it is empty."""
     return re.split(r"[.@]", given, maxsplit=1)[0].replace("_", "-") or None
 
 
@@ -92,9 +93,9 @@ _SCHEMA = {"type": "string", "format": "date-time", "examples": ["2026-03-01T12:
 
 
 def read_moment(value: object) -> datetime:
-    """Return the moment, in UTC. Raises `PydanticCustomError` for anything but RFC 3339.
+    """Return an RFC 3339 time in UTC. Raises `PydanticCustomError` if it is invalid.
 
-    The offset may be as git and PostgreSQL write it: ` +0100`, `+01`.
+    Also accepts the offsets of git and PostgreSQL: ` +0100`, `+01`.
     """
     if isinstance(value, datetime):
         return value
@@ -105,7 +106,7 @@ def read_moment(value: object) -> datetime:
 
 
 def read_any_moment(given: object) -> datetime | None:
-    """Return a time as other programs write it, UTC unless it says otherwise; None for no time."""
+    """Return an ISO 8601 time in UTC, or None if it is invalid. Without an offset it is UTC."""
     if not isinstance(given, str):
         return None
     try:
@@ -116,7 +117,7 @@ def read_any_moment(given: object) -> datetime | None:
 
 
 def _in_utc(moment: datetime) -> datetime:
-    """Return the moment in UTC; one that no year from 1 to 9999 holds there becomes the nearest."""
+    """Return the time in UTC, clamped to the years 1 to 9999."""
     try:
         return moment.astimezone(UTC)
     except OverflowError:
@@ -126,7 +127,7 @@ def _in_utc(moment: datetime) -> datetime:
 
 
 def write_moment(moment: datetime) -> str:
-    """Return the moment in UTC with a final Z."""
+    """Return the time in UTC with a final Z."""
     return moment.astimezone(UTC).isoformat().removesuffix("+00:00") + "Z"
 
 
@@ -143,11 +144,11 @@ _ID = re.compile(ID_PATTERN)
 
 
 class IdConverter(BaseConverter):
-    """Matches what can be one of our ids, and not the word that is a path itself."""
+    """Matches ids, except `batch`, which is a path of its own."""
 
     regex = f"(?!batch$){ID_PATTERN}"
 
 
 def is_id(given: str) -> bool:
-    """Return True if a string has the form of our ids."""
+    """Return True if a string has the form of an id."""
     return _ID.fullmatch(given) is not None

@@ -1,4 +1,4 @@
-"""Gives every response its security headers, its request id and its line in the log; CORS."""
+"""Security headers, request ids, access log and CORS."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ log = logging.getLogger("service.web.access")
 
 REQUEST_ID = "X-Request-Id"
 ARRIVED = "slopsieve.arrived"
-"""Where the server puts the moment at which a request had come in, by `time.perf_counter`."""
+"""The WSGI environment's key for a request's arrival, a time of `time.perf_counter`."""
 _REQUEST_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{7,63}")
-# The API's answers load nothing; a page that needs more sets its own policy first.
+# API responses load nothing; pages set their own policy.
 API_POLICY = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 _HEADERS = {
     "Content-Security-Policy": API_POLICY,
@@ -33,15 +33,15 @@ _HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-# Whatever else a stranger writes there is neither logged nor counted nor traced.
+# Other methods are logged and counted as "other".
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 
 def register_headers(app: Flask, config: WebConfig, observer: Observer) -> None:
-    """Register what happens before and after each request, whatever serves it."""
+    """Add headers, request ids, the access log and metrics to every request."""
 
     def begin() -> None:
-        # What a request waited for a thread counts: whoever sent it waits all the while.
+        # Includes the time that the request waited for a thread.
         g.started = request.environ.get(ARRIVED, time.perf_counter())
         given = request.headers.get(REQUEST_ID, "")
         g.request_id = given if _REQUEST_ID.fullmatch(given) else secrets.token_hex(8)
@@ -51,7 +51,7 @@ def register_headers(app: Flask, config: WebConfig, observer: Observer) -> None:
         for name, value in _HEADERS.items():
             response.headers.setdefault(name, value)
         if "frame-ancestors 'none'" not in response.headers["Content-Security-Policy"]:
-            # A policy that names who may frame it says more than this older header can.
+            # `X-Frame-Options` cannot name origins and would contradict the policy.
             response.headers.pop("X-Frame-Options")
         if config.https_only_cookies:
             response.headers.setdefault("Strict-Transport-Security", "max-age=31536000")
@@ -60,7 +60,7 @@ def register_headers(app: Flask, config: WebConfig, observer: Observer) -> None:
         route = request.url_rule.rule if request.url_rule else None
         method = request.method if request.method in _METHODS else "other"
         status = response.status_code
-        # The rule rather than the path, no query, no body, no address.
+        # Paths, queries, bodies and addresses are not logged.
         extra = {
             "method": method,
             "route": route,
@@ -75,7 +75,7 @@ def register_headers(app: Flask, config: WebConfig, observer: Observer) -> None:
         return response
 
     def end(_error: BaseException | None) -> None:
-        # The thread serves others next, or writes lines of its own.
+        # The thread is reused.
         CURRENT_REQUEST.set("")
 
     app.before_request(begin)
@@ -84,26 +84,26 @@ def register_headers(app: Flask, config: WebConfig, observer: Observer) -> None:
 
 
 def note_comments(ids: Sequence[CommentId]) -> None:
-    """Have the line of this request name the comments that it brought, or its first lines do.
+    """Add the request's comments to the log: one to its own line, several to lines before it.
 
-    So a comment's id leads from the request that brought it to the batch that judged it.
+    The ids connect a request's lines with those of the batch that judges its comments.
     """
     if len(ids) == 1:
         g.comment_id = ids[0]
         return
-    # A line names at most a hundred.
+    # Bounds the length of a line.
     for start in range(0, len(ids), 100):
         some = ids[start : start + 100]
         log.info("comments came in", extra={"comment_ids": some, "request_id": g.request_id})
 
 
 ANY_ORIGIN = "*"
-# A host as browsers write it in a policy; whatever else a site calls its blog is left out of one.
+# A host name that is safe in a Content-Security-Policy.
 _HOST = re.compile(r"[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){0,20}")
 
 
 def host_of(address: str) -> str | None:
-    """Return an address's host without `www.`; None where there is none."""
+    """Return a URL's host without `www.`, or None if it has none."""
     try:
         host = urlsplit(address).hostname
     except ValueError:
@@ -112,10 +112,9 @@ def host_of(address: str) -> str | None:
 
 
 def shared_with(blog: str | None, given: str) -> str | None:
-    """Return which origin may read what answers a page at the address `given`.
+    """Return the `Access-Control-Allow-Origin` for a page with the URL `given`.
 
-    Any, as long as the site has not named its blog; afterwards the page's own if it is of the
-    blog's host, and None if it is not.
+    It is `*` if the site has no blog, the page's origin if its host is the blog's, otherwise None.
     """
     if blog is None:
         return ANY_ORIGIN
@@ -126,7 +125,7 @@ def shared_with(blog: str | None, given: str) -> str | None:
 
 
 def share(response: Response, origin: str | None) -> None:
-    """Let scripts of this origin read the answer, whatever it says."""
+    """Add CORS headers, so that scripts of this origin can read the response."""
     if origin is not None:
         response.headers["Access-Control-Allow-Origin"] = origin
         response.headers["Access-Control-Expose-Headers"] = "Retry-After"
@@ -135,7 +134,7 @@ def share(response: Response, origin: str | None) -> None:
 
 
 def may_frame(blog: str | None) -> str:
-    """Return which pages may show an answer in a frame, as a policy's `frame-ancestors` says it."""
+    """Return the sources of `frame-ancestors` for a site with this blog."""
     if blog is None:
         return ANY_ORIGIN
     host = host_of(blog)

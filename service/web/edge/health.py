@@ -1,4 +1,4 @@
-"""Serves what an operator polls: whether the process is up, which part is not, metrics."""
+"""Serves liveness, readiness and metrics."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from service.web.edge.operation import operation
 log = logging.getLogger(__name__)
 
 HEALTH = "Health"
-"""The tag of operations that nobody is refused."""
+"""The tag of operations that need no key and have no rate limit."""
 
 Checks = Mapping[str, Callable[[], Finding]]
-"""By part: finds it well, or says what is wrong and what to do, both free of secrets."""
+"""A check by part. Its finding has the problem and the remedy, without secrets."""
 
 
 class LiveAnswer(Answer):
-    """The process answers."""
+    """The process is running."""
 
     status: str = Field(examples=["alive"])
 
 
 class ReadyAnswer(Answer):
-    """Whether each part that the service needs is there."""
+    """The state of every part that the service needs."""
 
     ready: bool
     parts: dict[str, str] = Field(
-        description="By part: `ok`, or what is wrong with it.",
+        description="By part: `ok`, or the problem.",
         examples=[{"database": "ok", "queue": "ok"}],
     )
     remedies: dict[str, str] = Field(
-        description="By part that is not `ok`: what to do about it.",
+        description="By part that is not `ok`: what to do.",
         examples=[{}],
     )
 
@@ -49,16 +49,16 @@ def register_health(app: Flask, checks: Checks) -> None:
     @open_to_all
     @operation(tag=HEALTH)
     def livez() -> LiveAnswer:
-        """Is the process up?"""
+        """Check that the process is running."""
         return LiveAnswer(status="alive")
 
     @app.get("/readyz")
     @open_to_all
     @operation(tag=HEALTH, statuses=(200, 503))
     def readyz() -> tuple[ReadyAnswer, int]:
-        """Is every part there?
+        """Check every part of the service.
 
-        If one is not, the status is 503, and `parts` names it.
+        If a part is not available, the status is 503 and `parts` has the problem.
         """
         asked = {name: _ask(name, check) for name, check in checks.items()}
         answer = ReadyAnswer(
@@ -72,21 +72,21 @@ def register_health(app: Flask, checks: Checks) -> None:
 def _ask(name: str, check: Callable[[], Finding]) -> Finding:
     try:
         return check()
-    except Exception as error:  # a check that fails says that its part is away
-        # The message stays out of the answer: it may hold a URL with a password.
+    except Exception as error:  # a failed check is a finding
+        # The message is not sent, because it may contain a URL with a password.
         log.warning("a check failed", extra={"part": name}, exc_info=error)
         remedy = "slopsieve doctor examines everything and says what to do."
         return fail(name, f"the check failed ({type(error).__name__})", remedy)
 
 
 Metrics = Callable[[], bytes]
-"""Returns the text that a scrape is answered, cheaply however often it is asked."""
+"""Returns the metrics in Prometheus' text format. It is called at every scrape."""
 
 _CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 def register_metrics(app: Flask, metrics: Metrics, *, token: str | None) -> None:
-    """Serve `/metrics` to those who send the token, or, without one, to this machine alone."""
+    """Serve `/metrics` to clients with the token, or, if none is set, to this machine only."""
 
     @open_to_all
     def show_metrics() -> Response:

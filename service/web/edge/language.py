@@ -1,8 +1,8 @@
-"""Says the pages' texts in the reader's language.
+"""Translates the pages' texts.
 
-Texts stand in the code in English and are looked up in the gettext catalogues of `languages/`, a
-`.po` file a language. To add a language that is written from left to right, copy `languages/de.po`,
-translate it, name it by its tag.
+Texts in the code are English. The gettext catalogues of `languages/` have a `.po` file for each
+language. To add a left-to-right language, copy `languages/de.po`, translate it and name it by its
+tag.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ ENGLISH = "en"
 _CHOSEN = "language"
 _VALUE = re.compile(r"%\(\w+\)s")
 
-# What is written where no request is, such as a mail, is written in this.
+# The language outside of requests, such as for e-mails.
 _SPOKEN = ContextVar("spoken", default=ENGLISH)
 
 _FOLDER = Path(__file__).parents[1] / "languages"
@@ -38,12 +38,12 @@ _FOLDER = Path(__file__).parents[1] / "languages"
 
 @cache
 def languages() -> tuple[str, ...]:
-    """Return the tags of all languages there are texts in, English first."""
+    """Return the tags of all available languages, English first."""
     return (ENGLISH, *sorted(path.stem for path in _FOLDER.glob("*.po")))
 
 
 def current_language() -> str:
-    """Return the tag of the reader's language: the one chosen, else what the browser asks for."""
+    """Return the tag of the chosen language, else of the best match for `Accept-Language`."""
     if not has_request_context():
         return _SPOKEN.get()
     found: str | None = g.get("language")
@@ -55,7 +55,7 @@ def current_language() -> str:
 
 
 def choose_language(tag: str | None) -> None:
-    """Let the session speak a language from now on; None leaves it to the browser."""
+    """Store the language in the session; None uses `Accept-Language` again."""
     session.pop(_CHOSEN, None)
     if tag:
         session[_CHOSEN] = tag
@@ -64,7 +64,7 @@ def choose_language(tag: str | None) -> None:
 
 @contextmanager
 def speaking(tag: str) -> Iterator[None]:
-    """Speak a language where no request is; English for one that there are no texts in."""
+    """Use this language outside of requests, or English if it is not available."""
     token = _SPOKEN.set(tag if tag in languages() else ENGLISH)
     try:
         yield
@@ -73,22 +73,19 @@ def speaking(tag: str) -> Iterator[None]:
 
 
 def gettext(message: str, **values: object) -> str:
-    """Return a text in the reader's language; `%(name)s` in it is replaced by that value.
-
-    A percent sign of its own is written twice.
-    """
+    """Return the translation with `%(name)s` replaced by that value. `%%` is a percent sign."""
     return _translations(current_language()).gettext(message) % values
 
 
 def ngettext(one: str, many: str, n: int, **values: object) -> str:
-    """Return the text for this number of things; `%(num)s` in it is the number."""
+    """Return the translation for this number; `%(num)s` is replaced by the number."""
     return _translations(current_language()).ngettext(one, many, n) % {"num": n, **values}
 
 
 def said(phrase: Phrase, instead: Mapping[str, str] = MappingProxyType({})) -> str:
-    """Return a phrase in the reader's language, in English where there is no translation.
+    """Return a phrase's translation, or its English text.
 
-    For templates that are keys of `instead` its values are said.
+    Templates that are keys of `instead` are replaced by its values.
     """
     template = instead.get(phrase.template, phrase.template)
     words = _translations(current_language()).gettext(template)
@@ -97,10 +94,10 @@ def said(phrase: Phrase, instead: Mapping[str, str] = MappingProxyType({})) -> s
 
 
 def is_said(phrase: Phrase) -> bool:
-    """Return True if a phrase and those in it have a translation in the reader's language."""
+    """Return True if a phrase and all nested phrases have a translation."""
     template = phrase.template
     is_own = _translations(current_language()).gettext(template) != template
-    # What only joins other phrases reads the same in any language.
+    # A template that only joins other phrases needs no translation.
     says = is_own or not _VALUE.sub("", template).strip(" ;,.:()")
     return says and all(
         is_said(one)
@@ -119,34 +116,34 @@ def _said(value: object, instead: Mapping[str, str]) -> str:
 
 
 def noted(message: str) -> str:
-    """Return the text as it is: marks one that stands in a table and is looked up when shown."""
+    """Return the text unchanged. Marks it for translation when it is shown."""
     return message
 
 
 def number(value: float) -> str:
-    """Return a whole number as the reader's language writes it."""
+    """Return a localised number, rounded to an integer."""
     return format_decimal(round(value), locale=_locale())
 
 
 def decimal(value: float) -> str:
-    """Return a number with two decimals as the reader's language writes it."""
+    """Return a localised number with two decimals."""
     return format_decimal(value, format="0.00", locale=_locale())
 
 
 def up_to_four_digits(value: float) -> str:
-    """Return a number with at most four digits that matter, as the reader's language writes it."""
+    """Return a localised number with at most four significant digits."""
     return format_decimal(value, format="@###", locale=_locale())
 
 
-# So many tell any two doubles apart that a person could have meant to differ.
+# Enough to distinguish any two cutoffs that a person enters.
 _MOST_DECIMALS = 8
 
 
 def probability(p: float, *, beside: Iterable[float] = ()) -> str:
-    """Return a probability in percent that never claims certainty, in the reader's language.
+    """Return a localised probability in percent, never 0 % or 100 %.
 
-    Where the cutoffs lie, near both ends, it has a decimal: who looks must see on which side. It
-    has more where it would read the same as one of those `beside` which it is shown.
+    Near both ends, where the cutoffs are, it has one decimal. It has more decimals if it would
+    look equal to one of the values `beside` it.
     """
     others = [other for other in beside if other != p]
     if p > 0.9995 and all(other <= 0.9995 for other in others):
@@ -163,20 +160,20 @@ def probability(p: float, *, beside: Iterable[float] = ()) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share in percent, one digit more where one would round a rarity to nothing."""
+    """Return a localised share in percent, with two decimals below 0.1 %, else with one."""
     pattern = "0.00" if 0 < share < 0.001 else "0.0"
     written = format_decimal(share * 100, format=pattern, locale=_locale())
     return gettext("%(number)s %%", number=written)
 
 
 def day_in_words(day: date, pattern: str = noted("d MMMM y")) -> str:
-    """Return a day by a pattern of UTS 35, which is a text with a translation like any other."""
+    """Return a localised day by a pattern of UTS 35, which is translated too."""
     only_day = day.date() if isinstance(day, datetime) else day
     return _day(only_day, gettext(pattern), _locale())
 
 
 def register_language(app: Flask) -> None:
-    """Give templates `_()`, `ngettext()`, `language`, and filters for numbers, days and phrases."""
+    """Add `_()`, `ngettext()`, `language` and filters for numbers, days and phrases to Jinja."""
     for one in (number, decimal, percent, probability, day_in_words, said):
         app.add_template_filter(one)
     app.jinja_env.add_extension("jinja2.ext.i18n")
@@ -196,8 +193,8 @@ def _in_percent(share: float, pattern: str) -> str:
     return gettext("%(number)s%%", number=_decimal(share * 100, pattern, _locale()))
 
 
-# A list says the same cutoffs and days row by row, and babel takes its time: 175 numbers and 90
-# days took 14 % of the review page.
+# A list repeats cutoffs and days in every row. Without the cache, formatting takes 14 % of the
+# review page's time.
 @lru_cache(maxsize=4_096)
 def _decimal(value: float, pattern: str, locale: str) -> str:
     return format_decimal(value, format=pattern, locale=locale)

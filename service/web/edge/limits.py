@@ -1,6 +1,6 @@
-"""Limits how often a key may call, and how often an address may come with a wrong one.
+"""Rate limits for keys, for wrong keys by address, and for public forms.
 
-Passwords and codes have limits of their own, in `guessing.py`: neither shuts the other out.
+`guessing.py` has separate limits for passwords and codes.
 """
 
 from __future__ import annotations
@@ -31,11 +31,10 @@ from service.web.edge.auth import (
 from service.web.edge.config import WebConfig
 from service.web.edge.current import services
 
-# A static site's comment box is open to anybody. A busy post draws a comment a second; a person
-# sends a few in a minute.
+# A busy post of a static site gets a comment a second; a person sends a few in a minute.
 _FORMS_PER_MINUTE = 120
 _FORMS_PER_ADDRESS_AND_MINUTE = 10
-# Whoever touches a form asks for a token, also without sending anything.
+# A visitor who focuses a form requests a token, also without sending it.
 _TOKENS_PER_MINUTE = 600
 _TOKENS_PER_ADDRESS_AND_MINUTE = 60
 _TOKEN, _STATEMENT, _APPEAL = (
@@ -44,8 +43,8 @@ _TOKEN, _STATEMENT, _APPEAL = (
 _UNLIMITED_PATHS = ("/livez", "/readyz")
 _FAILURES = (401, 403)
 _WINDOW_SECONDS = 60
-# Counting is worth a few milliseconds. With the counter away, requests are counted in memory and
-# one request in a while, ever more seldom, finds out whether it is back.
+# If the storage fails, requests are counted in memory, and single requests try the storage again
+# at growing intervals. They must not wait long.
 _STORAGE_OPTIONS: dict[str, Any] = {
     "socket_connect_timeout": 0.25,
     "socket_timeout": 0.25,
@@ -54,7 +53,7 @@ _STORAGE_OPTIONS: dict[str, Any] = {
 
 
 def register_limits(app: Flask, config: WebConfig) -> None:
-    """Answer 429 with Retry-After to whoever calls too often; health is never limited."""
+    """Respond with 429 and `Retry-After` to a client over a limit. Health has no limit."""
     url = config.limiter_storage_url
     limiter = Limiter(
         key_func=hashed_address,
@@ -67,7 +66,7 @@ def register_limits(app: Flask, config: WebConfig) -> None:
             ApplicationLimit(
                 f"{config.failures_per_minute}/minute",
                 scope="failures",
-                # Whoever has a valid key is never shut out by a neighbour's failures.
+                # A client with a valid key is not limited by failures from the same address.
                 exempt_when=lambda: not _may_be_guessing(config),
                 deduct_when=lambda response: (
                     response.status_code in _FAILURES or _came_with_wrong_akismet_key()
@@ -99,7 +98,7 @@ def register_limits(app: Flask, config: WebConfig) -> None:
         storage_uri=url or "memory://",
         storage_options=_STORAGE_OPTIONS if url else {},
         in_memory_fallback_enabled=True,
-        # Two requests can find the storage away at once; the second is let through uncounted.
+        # If two requests meet a failing storage at once, the second is not counted.
         swallow_errors=True,
         key_prefix="slopsieve",
     )
@@ -108,13 +107,13 @@ def register_limits(app: Flask, config: WebConfig) -> None:
 
 
 def limiter_of(app: Flask) -> Limiter:
-    """Return what counts requests for this app."""
+    """Return the app's limiter."""
     limiter: Limiter = next(iter(app.extensions["limiter"]))
     return limiter
 
 
 def seconds_to_wait() -> int:
-    """Return after how many seconds a request that came too often may come again."""
+    """Return the seconds until the exceeded limit allows the next request."""
     breached = limiter_of(current_app).current_limit
     if breached is None:
         return _WINDOW_SECONDS
@@ -123,7 +122,7 @@ def seconds_to_wait() -> int:
 
 
 def _may_be_guessing(config: WebConfig) -> bool:
-    """Return True if the request has a key or a token that is not known to be valid."""
+    """Return True unless the request has a valid key or needs none."""
     if request.blueprint == API:
         return not has_site()
     if request.blueprint == HOOKS:
@@ -134,7 +133,7 @@ def _may_be_guessing(config: WebConfig) -> bool:
 
 
 def _hashed_key() -> str:
-    """Return what stands for the key that came along; the counter never learns the key."""
+    """Return the limiter's name for the request's key, without the key itself."""
     if request.blueprint == AKISMET:
         return f"akismet:{current_site().id}"
     if request.blueprint == HOOKS:
@@ -144,8 +143,7 @@ def _hashed_key() -> str:
 
 
 def _brings_a_comment() -> bool:
-    """Return True if the request is a static site's form, which anybody may send."""
-    # A browser's question whether a script may send is no comment yet.
+    """Return True if the request is a static site's form, and no CORS preflight."""
     return "open_form" in g and request.method != "OPTIONS"
 
 
@@ -154,11 +152,11 @@ def _reads(*endpoints: str) -> bool:
 
 
 def _came_with_wrong_akismet_key() -> bool:
-    # Akismet's answer to a wrong key is 200 like all its answers.
+    # The status of Akismet's response to a wrong key is 200.
     return bool(g.get("wrong_key"))
 
 
 def hashed_address() -> str:
-    """Return which client calls, as a keyed hash: it lands in log lines."""
+    """Return a keyed hash of the client's address, safe for the log."""
     address = one_client(request.remote_addr or "unknown").encode()
     return hmac.new(services.sender_secret, b"limit:" + address, hashlib.sha256).hexdigest()[:32]

@@ -1,4 +1,4 @@
-"""Makes an operation of a view: reads and validates its arguments, writes its answer."""
+"""The `operation` decorator: validates a view's arguments and serializes its response."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ JSON = "application/json"
 SINGLE_BODY_BYTES = 256 * 1024
 MAX_KEY_CHARS = 200
 TEXT_TOO_LARGE = "text_too_large"
-"""The type of error by which a model says that a text is over its limit."""
+"""The pydantic error type for a text over its limit."""
 
 IDEMPOTENCY_KEY = "Idempotency-Key"
 _IDEMPOTENCY_KEY = re.compile(rf"[\x21-\x7e](?:[\x20-\x7e]{{0,{MAX_KEY_CHARS - 2}}}[\x21-\x7e])?")
 
-# By pydantic's type of error: what is wrong, what to do. Values from the error's context are ours
-# or the schema's, never the request's.
+# Problem and remedy by pydantic's error type. The placeholders' values are the schema's, never the
+# request's.
 _IN_WORDS: Mapping[str, tuple[str, str]] = {
     "missing": ("is missing", "add it"),
     "extra_forbidden": ("is not a known field", "leave it out or check its spelling"),
@@ -76,10 +76,10 @@ _IN_WORDS: Mapping[str, tuple[str, str]] = {
 def read_arguments(
     wanted: Mapping[str, Any], *, media: Sequence[str], max_body_bytes: int
 ) -> dict[str, object]:
-    """Return what a view takes of the request, by the names of its parameters.
+    """Return the view's arguments by the names of its parameters.
 
-    `query` and `body` are wanted as models, `raw` is the body as it came. Raises `EdgeError` for
-    a body that cannot be read at all, otherwise `InvalidInputError` with everything that is wrong.
+    `query` and `body` are models; `raw` is the unparsed body. Raises `EdgeError` for an unreadable
+    body, otherwise `InvalidInputError` with all problems.
     """
     problems: list[Problem] = []
     arguments: dict[str, object] = {}
@@ -120,7 +120,7 @@ def _valid(model: type[T], value: Json, found: list[Problem]) -> T:
     problems: list[Problem] = []
     parsed = _validate(model, value, found, problems)
     _refuse(problems)
-    return cast("T", parsed)  # where it is None there were problems
+    return cast("T", parsed)  # if it is None, `_refuse` raised
 
 
 def _refuse(problems: Sequence[Problem]) -> None:
@@ -132,7 +132,7 @@ def _refuse(problems: Sequence[Problem]) -> None:
 
 
 class _TooLarge(Problem):
-    """A problem for which the status is 413 rather than 422."""
+    """A problem with status 413 instead of 422."""
 
 
 def read_bounded(max_bytes: int) -> bytes:
@@ -180,7 +180,7 @@ def _problem(detail: ErrorDetails) -> Problem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """What the OpenAPI document says of a view; every one of the `statuses` has the same answer."""
+    """A view's part of the OpenAPI document; all `statuses` have the same response model."""
 
     tag: str
     summary: str
@@ -204,12 +204,13 @@ def operation(
     media: tuple[str, ...] = (JSON,),
     max_body_bytes: int = SINGLE_BODY_BYTES,
 ) -> Callable[[Callable[..., Any]], Callable[..., Response]]:
-    """Let a view take what was read, answer with a model, and be described.
+    """Validate a view's arguments, serialize its response, and add it to the OpenAPI document.
 
-    Of the request a view takes what its parameters name: `query` and `body` by their models,
-    `idempotency_key`, `raw` for the body as it came. It returns the answer, alone or with a status
-    or headers, as Flask takes them; the first of the `statuses` is the usual one. Its docstring is
-    the description. `query` and `body` here only describe what the view reads itself.
+    The view's parameters select its arguments: `query` and `body` by their models,
+    `idempotency_key`, and `raw` for the unparsed body. The view returns a response model, alone or
+    with a status or headers, as in Flask; the default status is the first of `statuses`. Its
+    docstring is the description. The decorator's `query` and `body` only describe what the view
+    parses itself.
     """
 
     def decorate(view: Callable[..., Any]) -> Callable[..., Response]:
@@ -243,6 +244,6 @@ def operation(
 
 
 def operation_of(view: Callable[..., Any]) -> Operation | None:
-    """Return what a view is described by, None for one that is no operation."""
+    """Return a view's operation, or None."""
     described: Operation | None = getattr(view, "operation", None)
     return described

@@ -1,4 +1,4 @@
-"""Keeps comments that cannot be judged in time out of the way of those that can."""
+"""Admission of comments under load: only those that can be judged in time are waited for."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from service.web.edge.auth import current_site, has_site
 from service.web.edge.current import submit, waiter
 from service.web.edge.errors import OverloadedError
 
-# Nobody holds the line for its verdict, yet somebody has just sent it: it goes with those who wait
-# while that keeps none of them waiting.
+# A comment without a waiting client is queued with those that have one while all can be judged in
+# this time.
 UNWAITED_SECONDS = 0.6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
-    """What became of a comment; `in_time` if it may have its verdict in the time that it has.
+    """A stored comment.
 
-    `is_repeat` if it is kept already, so that its verdict may be there whatever the line.
+    `in_time` is True if it can be judged in the given time. `is_repeat` is True if it was stored
+    before, so that it may already have a verdict.
     """
 
     added: Added
@@ -32,10 +33,10 @@ class Kept:
 
 
 def keep_in_line(new: NewComment, *, seconds: float) -> Kept:
-    """Keep a comment that may be waited for `seconds`; raises what `submit` raises.
+    """Store a comment that may be waited for `seconds`. Raises what `submit` raises.
 
-    What cannot be judged until then is kept for the bulk lane: it is told later in any case, and
-    those who come after it may still be told in time.
+    A comment that cannot be judged in that time is queued in the bulk lane, so that later comments
+    can still be judged in time.
     """
     comment_id = new.comment.id
     in_time = waiter.join(comment_id, new.comment.site_id, seconds=seconds)
@@ -51,7 +52,7 @@ def keep_in_line(new: NewComment, *, seconds: float) -> Kept:
 
 
 def waits_for_verdict(method: str, path: str, query: str) -> bool:
-    """Return True if the client of a request waits for a verdict, so that it can ask again."""
+    """Return True if the client of a request waits for a verdict, and so can retry."""
     if path in ("/1.1/comment-check", "/1.2/comment-check"):
         return True
     return method == "POST" and path == "/v1/comments" and "wait" in parse_qs(query)
@@ -60,7 +61,7 @@ def waits_for_verdict(method: str, path: str, query: str) -> bool:
 def refuse_in_overload() -> None:
     """Raise `OverloadedError` for a request that waits for a verdict while too many do.
 
-    What comes without anybody waiting is kept whatever the line: who sends it may not ask again.
+    A request that does not wait is always accepted, because its client may not retry.
     """
     query = request.query_string.decode("latin-1")
     if not waits_for_verdict(request.method, request.path, query) or not has_site():

@@ -1,7 +1,7 @@
-"""Serves style sheets and scripts at addresses that change with them, so that browsers keep them.
+"""Serves style sheets and scripts with cacheable URLs.
 
-Every address of one begins with a digest of them all: `/static/3f9a0c…/review.css`. What one of
-them loads by a relative address, as a script does its modules, is kept as well.
+Every URL contains a digest of all files: `/static/3f9a0c…/review.css`. Relative URLs, such as those
+of a script's modules, contain it too.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _VERSIONED = re.compile(rf"([0-9a-f]{{{_DIGEST_CHARS}}})/(.+)", re.DOTALL)
 
 
 def register_static(app: Flask) -> None:
-    """Serve the files under `/static/`, and let `url_for("static", …)` name them with the digest.
+    """Serve the files under `/static/`, and add the digest to `url_for("static", …)`.
 
-    Without a digest, or with that of another version, the file is served as it is now and asked for
-    anew each time: pages of both versions are open while one takes the other's place.
+    A URL without the digest, or with that of another version, returns the current file without
+    caching: during an upgrade pages of both versions are open.
     """
 
     @open_to_all
@@ -36,7 +36,6 @@ def register_static(app: Flask) -> None:
         digest, name = found.groups() if found else ("", filename)
         response = send_from_directory(_FOLDER, name)
         is_current = digest == static_digest() and response.status_code < 400
-        # Another content has another address.
         for_good = "public, max-age=31536000, immutable"
         response.headers["Cache-Control"] = for_good if is_current else "no-cache"
         return response
@@ -51,7 +50,7 @@ def register_static(app: Flask) -> None:
 
 @cache
 def static_digest() -> str:
-    """Return what changes whenever a name or the content of one of the files does."""
+    """Return a digest of all files' names and contents."""
     digest = hashlib.sha256()
     for path in sorted(one for one in _FOLDER.rglob("*") if one.is_file()):
         content = path.read_bytes()
@@ -62,11 +61,11 @@ def static_digest() -> str:
 
 @cache
 def form_script_bytes() -> bytes:
-    """Return the script of comment forms, which pages of sites pin by its hash."""
+    """Return the script of comment forms."""
     return (_FOLDER / FORM_SCRIPT).read_bytes()
 
 
 @cache
 def script_integrity() -> str:
-    """Return that script's hash as a tag's `integrity` has it."""
+    """Return the form script's hash for an `integrity` attribute."""
     return "sha384-" + base64.b64encode(hashlib.sha384(form_script_bytes()).digest()).decode()

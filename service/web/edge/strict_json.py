@@ -1,4 +1,4 @@
-"""Reads JSON from strangers: bounded in depth, nothing ambiguous, no text that stores choke on."""
+"""Parses untrusted JSON: limits its depth, reports duplicate keys, replaces unstorable text."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 # A batch of comments is four levels deep.
 MAX_DEPTH = 16
-# Possessive, and an unterminated string runs to the end of the body: one pass whatever comes.
+# Linear time: possessive, and an unterminated string extends to the end of the body.
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)', re.DOTALL)
 _NOT_STRUCTURE = bytes(set(range(256)) - set(b"[]{}"))
-# PostgreSQL keeps no NUL and UTF-8 has no lone surrogates.
+# PostgreSQL cannot store NUL, and UTF-8 has no lone surrogates.
 _UNKEEPABLE = re.compile("[\x00\ud800-\udfff]")
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 
 class _RepeatedKeys(dict[str, Json]):
-    """An object in which keys came more than once; which is wrong, but not yet anyone's fault."""
+    """An object with duplicate keys, which `clean` reports."""
 
     repeated: tuple[str, ...] = ()
 
 
 def parse(raw: bytes) -> Json:
-    """Return the JSON value. Raises `UnreadableRequestError` for what is none, or too deep."""
+    """Return the JSON value. Raises `UnreadableRequestError` if it is invalid or too deep."""
     if _is_deeper(raw, MAX_DEPTH):
         msg = f"The JSON is nested more than {MAX_DEPTH} levels deep."
         raise UnreadableRequestError(msg)
@@ -51,10 +51,10 @@ def parse(raw: bytes) -> Json:
 
 
 def clean(value: Json, path: str = "") -> tuple[Json, list[Problem]]:
-    """Return the value without what cannot be kept, with what is ambiguous in it.
+    """Return the value without unstorable characters, and its problems.
 
-    NUL and lone surrogates become U+FFFD, so that no comment is lost for one character and
-    offsets stay as they were. Keys that came twice, NaN and infinities are problems.
+    NUL and lone surrogates become U+FFFD, so that offsets do not change. Duplicate keys, NaN and
+    infinities are problems.
     """
     problems: list[Problem] = []
 
@@ -80,7 +80,7 @@ def clean(value: Json, path: str = "") -> tuple[Json, list[Problem]]:
 
 
 def join(path: str, part: str | int) -> str:
-    """Return the path of a part, fit to be shown: printable and of bounded length."""
+    """Return the path of a part, with its name printable and at most 100 characters long."""
     name = str(part)[:100]
     shown = "".join(c if c.isprintable() else _REPLACEMENT for c in name)
     return f"{path}.{shown}" if path else shown
@@ -93,13 +93,12 @@ def _object(pairs: Sequence[tuple[str, Json]]) -> dict[str, Json]:
     counts = Counter(name for name, _ in pairs)
     marked = _RepeatedKeys(members)
     twice = (name for name, count in counts.items() if count > 1)
-    # More than an answer lists are not looked at.
     marked.repeated = tuple(islice(twice, 100))
     return marked
 
 
 def _is_deeper(raw: bytes, limit: int) -> bool:
-    """Return True if brackets nest deeper than `limit`, before any parser recurses."""
+    """Return True if brackets nest deeper than `limit`. Runs before the recursive parser."""
     depth = 0
     for bracket in _STRING.sub(b"", raw).translate(None, _NOT_STRUCTURE):
         if bracket in b"[{":
@@ -112,5 +111,5 @@ def _is_deeper(raw: bytes, limit: int) -> bool:
 
 
 def repeated(path: str) -> Problem:
-    """Return the problem of a name that came more than once where it may come once."""
+    """Return the problem of a duplicate name."""
     return Problem(field=path, problem="occurs more than once", remedy="send it once")

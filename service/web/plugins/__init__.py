@@ -1,1 +1,1 @@
-"""What people install at their platform to speak to this service."""
+"""Plugins for platforms that connect to this service."""

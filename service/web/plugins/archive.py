@@ -1,4 +1,4 @@
-"""Packs a platform's plugin into the file that people upload there."""
+"""Packs a platform's plugin into a zip to upload."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from pathlib import Path
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 
-# The folder's name is the plugin's at its platform.
+# The folder has the plugin's name.
 WORDPRESS = Path(__file__).parent / "wordpress" / "slopsieve"
-# The earliest moment that a zip can name: the same files make the same bytes, whenever it is made.
+# The earliest date of a zip, for reproducible archives.
 _LONG_AGO = (1980, 1, 1, 0, 0, 0)
 _READABLE = 0o100644 << 16
-# In the head of a compiled catalogue.
+# The hash table's offset in the header of a compiled catalogue.
 _HASHES_AT = 24
 
 
 def pack_plugin(folder: Path) -> bytes:
-    """Return a zip of a plugin's folder, with the folder's own name inside.
+    """Return a zip of a plugin's folder, with compiled catalogues.
 
-    A catalogue of texts is packed as platforms read it: `languages/de.po` as `slopsieve-de.mo`.
+    `languages/de.po` becomes `languages/slopsieve-de.mo`.
     """
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
@@ -38,7 +38,7 @@ def pack_plugin(folder: Path) -> bytes:
 
 
 def _contents(folder: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield each file's name in the folder and what it holds."""
+    """Yield each file's relative name and content."""
     for path in folder.rglob("*"):
         if path.suffix == ".po":
             place = path.with_name(f"{folder.name}-{path.stem}.mo")
@@ -54,8 +54,7 @@ def _compiled(catalogue: Path) -> bytes:
     compiled = io.BytesIO()
     write_mo(compiled, texts)
     held = bytearray(compiled.getvalue())
-    # Where a table of hashes would begin that is not there: WordPress before 6.5 reads no file that
-    # does not say it, though 0 would do.
+    # WordPress before 6.5 requires the offset of the hash table, though there is none.
     count, after = struct.unpack_from("<8xI4xI", held)
     struct.pack_into("<I", held, _HASHES_AT, after + 8 * count)
     return bytes(held)
