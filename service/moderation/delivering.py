@@ -43,6 +43,8 @@ from service.ports.services import Services
 # At the spam cutoff a comment is ham with a chance of 1 - cutoff; blatant spam is ham with at
 # most a tenth of that chance.
 _BLATANT_SHARE = 0.1
+# A stored verdict makes the message that waits for it due; these find a verdict that came earlier.
+_FIRST_LOOK_AFTER, _LOOK_AGAIN_AFTER = timedelta(seconds=10), timedelta(minutes=1)
 _SCHEME_PORTS = {"http": 80, "https": 443}
 _MAX_URL_CHARS = 2_048
 
@@ -58,6 +60,7 @@ def plan_callback(
     if not is_own_address(url, site.settings.blog) or services.notifier.refuse(url) is not None:
         return None
     promise = {"guid": guid, "key_id": key.id}
+    now = services.clock()
     return Delivery(
         id=services.new_id("del"),
         seq=0,
@@ -67,7 +70,8 @@ def plan_callback(
         form=DeliveryForm.AKISMET,
         url=url,
         payload=json.dumps(promise),
-        created_at=services.clock(),
+        created_at=now,
+        next_try_at=now + _FIRST_LOOK_AFTER,
     )
 
 
@@ -330,8 +334,7 @@ def _wait_for_verdict(delivery: Delivery, services: Services) -> None:
         attempt = _unsent(delivery, services, "there never was a verdict")
         services.deliveries.record(attempt, state=DeliveryState.DEAD)
         return
-    wait = min(max(age / 4, timedelta(seconds=1)), timedelta(seconds=30))
-    services.deliveries.release(delivery.id, until=now + wait)
+    services.deliveries.release(delivery.id, until=now + _LOOK_AGAIN_AFTER)
 
 
 def _what_follows(

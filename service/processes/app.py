@@ -71,7 +71,7 @@ def serve(wired: Wired, listener: socket.socket, *, shared: bool = False) -> Non
         listener,
         threads=settings.api_threads,
         trusted_proxies=settings.trusted_proxies,
-        refuses_checks=application.extensions[WAITER].refused_lately,
+        refuses_checks=application.extensions[WAITER].is_full,
     )
     stopping: list[int] = []
 

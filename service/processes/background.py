@@ -45,10 +45,13 @@ _DRAIN_SECONDS = 16.0
 _STOP_SECONDS = 25.0
 # No job of the schedule takes so long; one that is stuck makes the process fall silent.
 _STUCK_SECONDS = 120.0
+_NICENESS = 10
 
 
 def main() -> None:
     """Run the background process."""
+    # Callbacks and upkeep can wait; clients wait for the API and the workers.
+    os.nice(_NICENESS)
     run_background(start("background", lambda settings, _: wire(settings)))
     sys.exit()
 

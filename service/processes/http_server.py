@@ -49,7 +49,7 @@ _MAX_BODY_BYTES = 17 * 1024 * 1024
 # What a refused client reads, and after how many seconds at most it is asked to come again.
 _TOO_MANY, _RETRY_SECONDS = b"Too many requests come in now.", 10
 # While checks are refused, one of a client's goes to a thread this often.
-_ASKS_EVERY_SECONDS = 0.04
+_ASKS_EVERY_SECONDS = 1.0
 _PROBES = ("/livez", "/readyz")
 # Requests in progress may finish for this long after the order to stop; comments are kept before
 # they are answered, so whoever is cut off can ask again and loses nothing.
@@ -248,7 +248,7 @@ class HttpServer(TcpWSGIServer):  # type: ignore[misc]  # waitress ships no type
         *,
         threads: int,
         trusted_proxies: int = 0,
-        refuses_checks: Callable[[], bool] = bool,
+        refuses_checks: Callable[[int], bool] = lambda _: False,
     ) -> None:
         self._refuses_checks = refuses_checks
         self._asked_at: dict[str, float] = {}
@@ -286,15 +286,18 @@ class HttpServer(TcpWSGIServer):  # type: ignore[misc]  # waitress ships no type
         wasyncore.loop(timeout=_LOOK_EVERY_SECONDS, use_poll=True, map=self._map, count=1)
 
     def add_task(self, task: _Channel) -> None:
-        """Have a thread answer a request, or refuse it without one.
+        """Have a thread handle a request, or refuse it without one.
 
-        Refused is what comes while all connections are taken, except probes, and most checks while
-        the application refuses some: a thread's work for them delays those that are judged. One
-        check of each client still goes to a thread every `_ASKS_EVERY_SECONDS`.
+        The server refuses what comes while all connections are taken, except probes, and the checks
+        that would wait behind too many requests: each thread's work delays those that are judged.
+        One check of each client still goes to a thread every `_ASKS_EVERY_SECONDS`.
         """
         request = task.requests[0]
-        full = len(self.active_channels) > self._most and request.path not in _PROBES
-        if full or (self._refuses_checks() and _is_check(request) and not self._is_due(task)):
+        refused = len(self.active_channels) > self._most and request.path not in _PROBES
+        if not refused and _is_check(request):
+            busy = self.task_dispatcher.active_count + len(self.task_dispatcher.queue)
+            refused = self._refuses_checks(busy) and not self._is_due(task)
+        if refused:
             self._refused += 1
             task.refuse()
         else:

@@ -22,14 +22,13 @@ class DispatchPlan:
     """How much is done at once, and for how long a site is left alone.
 
     A slow site holds at most about twice `a_site` of the `at_once` places. A site that is down
-    rests for `rest_seconds`, one whose message lacks its verdict for `verdict_seconds` (in a flood
-    thousands do), a platform's API for `platform_seconds` after each change, as they ask.
+    rests for `rest_seconds`, a platform's API for `platform_seconds` after each change, as they
+    ask.
     """
 
     at_once: int = 32
     a_site: int = 4
     rest_seconds: float = 5.0
-    verdict_seconds: float = 1.0
     platform_seconds: float = 1.0
 
 
@@ -107,9 +106,7 @@ class Dispatcher:
         except Exception:  # it is leased for a time only and comes back
             log.exception("delivering failed", extra={"delivery_id": delivery.id})
             return 0.0
-        if outcome is None:
-            return self._plan.verdict_seconds
-        if outcome.settled:
+        if outcome is None or outcome.settled:
             return 0.0
         if outcome.attempt.status is None:
             return self._plan.rest_seconds

@@ -27,7 +27,15 @@ from service.domain.errors import NotFoundError, StoreUnavailableError
 from service.stores.sql import SqlStores, create_engine
 from service.stores.sql.tables import comments
 from tests.contract.conftest import SITES, empty
-from tests.factories import NOW, SITE, keep_all, make_attempt, make_comment, make_delivery
+from tests.factories import (
+    NOW,
+    SITE,
+    keep_all,
+    make_attempt,
+    make_comment,
+    make_delivery,
+    make_verdict,
+)
 
 OTHER_SITE = SiteId("site-2")
 LEASE = timedelta(minutes=2)
@@ -197,6 +205,18 @@ def test_what_is_for_a_platform_that_is_paused_stays_where_it_is(pause, resumes,
     assert sorted(taken) == sorted([akismet, second])
     # One that rested is told again without anybody's doing.
     assert first in take(stores, 5)
+
+
+def test_a_verdict_makes_the_akismet_callback_of_its_comment_due(stores):
+    judged, other = keep(stores, 2)
+    (callback,) = add(stores, judged, form=DeliveryForm.AKISMET, next_try_at=moment(10))
+    add(stores, other, form=DeliveryForm.AKISMET, next_try_at=moment(10))
+    early = take(stores, 1)
+
+    stores.verdicts.add([make_verdict(judged, judged_at=moment(1))], audit=frozenset())
+
+    assert early == []
+    assert take(stores, 1) == [callback]
 
 
 def test_what_needs_a_person_is_counted_by_site(stores):

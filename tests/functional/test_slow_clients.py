@@ -100,7 +100,7 @@ def test_while_checks_are_refused_a_client_asks_a_thread_only_now_and_then(app, 
     monkeypatch.setattr(http_server, "_ASKS_EVERY_SECONDS", 3_600)
     check = b"POST /1.1/comment-check HTTP/1.1\r\nHost: slop\r\nContent-Length: 0\r\n\r\n"
 
-    with serving(app, threads=1, refuses_checks=lambda: True) as place, ExitStack() as opened:
+    with serving(app, threads=1, refuses_checks=lambda _: True) as place, ExitStack() as opened:
         first = opened.enter_context(_Slow(place, check)).whole_answer()
         later = opened.enter_context(_Slow(place, check)).whole_answer()
         probe = _ask(place)

@@ -256,6 +256,21 @@ def insert_of_locked(connection: sa.Connection, new: Sequence[Delivery]) -> None
     _let_first_in_line_be_due(connection, sorted({delivery.comment_id for delivery in new}))
 
 
+def hasten_callbacks(
+    connection: sa.Connection, comment_ids: Sequence[CommentId], *, at: datetime
+) -> None:
+    """Make the Akismet callbacks of comments that have their verdict now due at `at`.
+
+    Their comments must be locked.
+    """
+    sooner = (
+        sa.update(deliveries)
+        .where(is_first_in_line, _d.lent_until.is_(None), _d.form == DeliveryForm.AKISMET.value)
+        .values(due_at=at, next_try_at=at)
+    )
+    execute_in(connection, sooner, _d.comment_id, comment_ids)
+
+
 def cancel_unsent(connection: sa.Connection, undone: Sequence[Decision]) -> Cancelled:
     """Delete unsent messages of these decisions, whose comments must be locked."""
     ids = [one.id for one in undone]

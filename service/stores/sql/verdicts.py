@@ -28,7 +28,7 @@ from service.stores.sql.base import (
 )
 from service.stores.sql.campaigns import insert_traits
 from service.stores.sql.cases import load_cases
-from service.stores.sql.deliveries import insert_deliveries, insert_of_locked
+from service.stores.sql.deliveries import hasten_callbacks, insert_deliveries, insert_of_locked
 from service.stores.sql.engine import reading
 from service.stores.sql.review_queue import (
     POSITION_COLUMNS,
@@ -91,6 +91,7 @@ class VerdictStore(SqlStore):
         told = [one for one in deliveries if one.comment_id in positions.keys() - spoken_of]
         if tell and spoken_of:
             told += tell(load_cases(tx, spoken_of))
+        hasten_callbacks(tx, sorted(positions), at=verdicts[0].judged_at)
         insert_of_locked(tx, told)
         # Left out are those of senders who were erased while their comment was judged.
         kept = [

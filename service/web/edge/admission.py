@@ -10,6 +10,8 @@ from service.domain.comment import CommentId, SiteId
 # What is aimed at, of the time that a comment has: a batch more than usual still fits then. A
 # shorter line costs no throughput: the workers are never idle while there is one.
 _AIMED_SHARE = 0.8
+# An Akismet client waits this long, in seconds.
+_SHORTEST_PATIENCE = 0.6
 # No line is longer than this takes, however long those in it would wait: who comes next, with the
 # shorter patience of most, would be behind them all.
 LONGEST_LINE_SECONDS = 2.0
@@ -29,7 +31,7 @@ _FORGOTTEN_AFTER_SECONDS = 60.0
 # Who can't be judged in time is kept for later: so many at once, and then one for so many verdicts.
 # Each of them takes from the workers what those in line wait for.
 _KEPT_AT_ONCE = 256
-_KEPT_SHARE = 0.25
+_KEPT_SHARE = 0.05
 # While several sites ask, one that holds more than half of the line leaves so much of it to others.
 _LEFT_TO_OTHERS = 0.25
 _ASKED_LATELY_SECONDS = 60.0
@@ -113,9 +115,9 @@ class Admission:
         shortest, longest = _RETRY_SECONDS
         return min(max(self._refused / self._rate, shortest), longest)
 
-    def refused_since(self, moment: float) -> bool:
-        """Return True if a comment was refused since then."""
-        return self._last_refused >= moment
+    def is_full(self, line: int) -> bool:
+        """Return True if the shortest patience ends behind a line, and none are kept for later."""
+        return self._keepable < 1 and line >= max(self._rate * _aimed(_SHORTEST_PATIENCE), _FEWEST)
 
     def join(self, comment_id: CommentId, site_id: SiteId, *, seconds: float, now: float) -> None:
         """Put a site's comment that may wait for `seconds` behind all others."""

@@ -21,7 +21,6 @@ _LOOK_EVERY_SECONDS = 0.01
 # Whoever has waited this long has no use for the last millisecond.
 _PATIENT_AFTER_SECONDS = 1.0
 _LOOK_SELDOM_SECONDS = 0.05
-_LATELY_SECONDS = 0.5
 # How many comments may be in line for each request that may wait: some are still being kept, some
 # are waited for no more.
 _LINE_SHARE = 2
@@ -90,9 +89,10 @@ class VerdictWaiter:
         # Not all at the same moment.
         return math.ceil(retry_after * random.uniform(0.5, 1.5))  # noqa: S311  # no secret
 
-    def refused_lately(self) -> bool:
-        """Return True if a comment was refused within the last half second."""
-        return self._admission.refused_since(self._monotonic() - _LATELY_SECONDS)
+    def is_full(self, requests: int) -> bool:
+        """Return True if a comment could not have its verdict in time behind so many requests."""
+        with self._lock:
+            return self._admission.is_full(requests)
 
     def leave(self, comment_id: CommentId) -> None:
         """Forget one that joined and was not queued after all."""

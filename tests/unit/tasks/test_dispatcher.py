@@ -149,24 +149,6 @@ def test_closing_waits_for_what_is_under_way_and_starts_no_more(post, dispatcher
     assert post.under_way.total() == 0
 
 
-def test_a_site_whose_message_lacks_its_verdict_is_not_asked_about_again_and_again(post):
-    def deliver(delivery):
-        post.done.append(delivery.site_id)
-        post.due.append(delivery)
-
-    dispatcher = Dispatcher(
-        post.take, deliver, DispatchPlan(at_once=8, a_site=2, verdict_seconds=60)
-    )
-    post.add(SLOW, 20)
-
-    dispatcher.dispatch()
-    until(lambda: dispatcher._busy.total() == 0)
-    dispatcher.dispatch()
-    dispatcher.close(seconds=DEADLINE_SECONDS)
-
-    assert 1 <= len(post.done) <= 4
-
-
 def sent_before_another_site(form, *, status, settled=False):
     """Return how many of five messages go out, one at a time, before that of another site."""
     post = Post()

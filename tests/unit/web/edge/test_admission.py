@@ -168,3 +168,13 @@ def test_a_site_that_floods_leaves_room_to_others(lane):
     joined = [lane.offer(site) for site in (SITE, other)]
 
     assert joined == [False, True]
+
+
+def test_a_line_is_full_beyond_what_is_judged_in_time_once_no_more_is_kept_for_later(lane):
+    assert not lane.admission.is_full(1_000)
+
+    lane.run(seconds=20.0, verdicts_a_second=100, checks_a_second=400)
+    lane.drain()
+
+    assert not lane.admission.is_full(30)
+    assert lane.admission.is_full(60)
