@@ -4,15 +4,17 @@
 appointed moment, whether or not earlier ones are answered, and its latency counts from that
 moment: what waits in line is not left out.
 
-`--flood 10` offers ten times the rate first, by clients that repeat what was not answered with a
-verdict, whenever they are asked to, and says how long the rate itself then takes to be served as
-before (a metastable failure would go on; Bronson et al. 2021).
+`--flood 3 10` measures how many verdicts a second the service gives to clients that each wait for
+one (its capacity), then offers 3 and 10 times as many by clients that repeat what got no verdict,
+each time followed by 0.8 times the capacity. A metastable failure would go on then (Bronson et al.
+2021). The service has the first half of the processor cores, the clients have the others.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import itertools
 import json
 import os
 import random
@@ -28,11 +30,11 @@ from urllib.parse import urlencode, urlsplit
 from service.domain.case import CaseFilter
 from service.moderation.sites import add_site, issue_akismet_key
 from service.wiring import open_services
-from tests.benchmarks.own_service import data_dir, family, name_of, pss_mb, running
+from tests.benchmarks.own_service import cpu_seconds, data_dir, family, name_of, pss_mb, running
 
 _DATA = Path(__file__).resolve().parents[2] / "data"
-# A site key may call 6,000 times a minute; 200 a second are the calls of several sites.
-_SITES = 5
+# A site key may call 6,000 times a minute; a flood comes to many sites.
+_SITES = 50
 _ANSWER_SECONDS = 15.0
 # A provisional answer sooner than this did not wait for a verdict: the comment was shed.
 _SHED_SECONDS = 0.4
@@ -41,6 +43,10 @@ _VERDICTS = (b"true", b"false")
 # How often a client of a flood repeats a request, and after how many seconds.
 _REPEATS, _REPEAT_SECONDS = 4, (1.0, 3.0)
 _WINDOW_SECONDS = 5.0
+_CAPACITY_CLIENTS, _CAPACITY_SECONDS = 16, 20.0
+# A client that is refused at once sends no more than ten requests a second.
+_LEAST_SECONDS = 0.1
+_AFTERWARDS = 0.8
 
 
 @dataclass(slots=True)
@@ -53,7 +59,7 @@ class Figures:
     rechecks: int = 0
     shed: int = 0
     wrong: Counter[str] = field(default_factory=Counter)
-    # When each request was due, in seconds since the first, and how long its verdict took after it.
+    # When each verdict came, in seconds since the first request, and how long its request took.
     verdicts: list[tuple[float, float]] = field(default_factory=list)
 
 
@@ -63,23 +69,26 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=200.0, help="checks a second")
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--warm-up", type=float, default=5.0, help="seconds that are not counted")
-    parser.add_argument("--flood", type=float, default=0.0, help="so many times the rate first")
+    parser.add_argument("--flood", type=float, nargs="+", help="so many times the capacity")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="slopsieve-load-") as folder, running(folder) as up:
         url = up["url"]
-        keys = _keys(folder)
-        count = round(given.rate * (given.warm_up + given.seconds * (1 + given.flood))) + 2
-        requests = iter(list(_requests(url, keys, count)))
-        warm = asyncio.run(_offer(url, requests, rate=given.rate, seconds=given.warm_up))
+        requests = make_requests(url, site_keys(folder))
+        warm = asyncio.run(offer(url, requests, rate=given.rate, seconds=given.warm_up))
         if given.flood:
-            asyncio.run(_flood(url, requests, given.rate, given.flood, given.seconds))
-            memory = {name_of(pid): round(pss_mb(pid)) for pid in family(up["pid"])}
-            print(f"memory in MB: {memory}")
-            print(_wait_until_judged(folder))
+            capacity = asyncio.run(_capacity(url, requests))
+            print(f"capacity {capacity:.0f} verdicts/s")
+            for times in given.flood:
+                print(f"{times:g} times the capacity")
+                used = _cpu(up["pid"])
+                asyncio.run(_flood(url, requests, capacity, times, given.seconds))
+                memory = {name_of(pid): round(pss_mb(pid)) for pid in family(up["pid"])}
+                print(f"  processor seconds: {_cpu(up['pid']) - used}; memory in MB: {memory}")
+                print(f"  {_wait_until_judged(folder)}", flush=True)
             return
         before = os.getloadavg()[0]
         began = time.monotonic()
-        figures = asyncio.run(_offer(url, requests, rate=given.rate, seconds=given.seconds))
+        figures = asyncio.run(offer(url, requests, rate=given.rate, seconds=given.seconds))
         took = time.monotonic() - began
         load = (before, os.getloadavg()[0])
         afterwards = _wait_until_judged(folder)
@@ -88,14 +97,19 @@ def main() -> None:
     print(f"  {afterwards}, answers to them: {answered}")
 
 
-def _keys(folder: str) -> list[str]:
+def site_keys(folder: str) -> list[str]:
+    """Return Akismet keys of new sites."""
     with open_services(data_dir=data_dir(folder)) as services:
         sites = [add_site(f"load {n}", services, actor="load")[0] for n in range(_SITES)]
         return [issue_akismet_key(site.id, services, actor="load").secret for site in sites]
 
 
-def _requests(url: str, keys: Sequence[str], count: int) -> Iterator[bytes]:
-    """Return requests as WordPress sends them, with texts of the authored corpus, shuffled.
+def _cpu(root: int) -> Counter[str]:
+    return Counter({name_of(pid): round(cpu_seconds(pid)) for pid in family(root)})
+
+
+def make_requests(url: str, keys: Sequence[str]) -> Iterator[bytes]:
+    """Yield requests as WordPress sends them, with texts of the authored corpus, shuffled.
 
     Each text ends in a number of its own: what repeats is remembered and costs next to nothing.
     """
@@ -103,7 +117,7 @@ def _requests(url: str, keys: Sequence[str], count: int) -> Iterator[bytes]:
         json.loads(line) for path in sorted(_DATA.glob("authored-*.jsonl")) for line in path.open()
     ]
     random.Random(20).shuffle(rows)
-    for n in range(count):
+    for n in itertools.count():
         row = rows[n % len(rows)]
         yield _request(url, keys[n % len(keys)], row | {"text": f"{row['text']} {n}"})
 
@@ -152,31 +166,56 @@ def _wait_until_judged(folder: str) -> str:
     return f"unjudged at the end: {at_end}, {took:.1f} s later: {unjudged}; comments kept: {kept}"
 
 
+async def _capacity(url: str, requests: Iterator[bytes]) -> float:
+    """Return the verdicts a second that clients get which send the next request after each."""
+    figures = Figures()
+    ends = time.monotonic() + _CAPACITY_SECONDS
+
+    async def client() -> None:
+        while time.monotonic() < ends:
+            due = time.monotonic()
+            await _insist(url, next(requests), due, 0.0, 0, figures)
+            await asyncio.sleep(max(0.0, due + _LEAST_SECONDS - time.monotonic()))
+
+    await asyncio.gather(*(client() for _ in range(_CAPACITY_CLIENTS)))
+    print(dict(figures.bodies), dict(figures.wrong), len(figures.seconds))
+    return len(figures.verdicts) / _CAPACITY_SECONDS
+
+
 async def _flood(
-    url: str, requests: Iterator[bytes], rate: float, times: float, seconds: float
+    url: str, requests: Iterator[bytes], capacity: float, times: float, seconds: float
 ) -> None:
-    """Flood, go on at the rate at once, and print both by windows."""
+    """Flood, go on below the capacity at once, and print both by windows."""
     flood = asyncio.create_task(
-        _offer(url, requests, rate=rate * times, seconds=seconds, repeats=_REPEATS)
+        offer(url, requests, rate=capacity * times, seconds=seconds, repeats=_REPEATS)
     )
     await asyncio.sleep(seconds)
-    after = await _offer(url, requests, rate=rate, seconds=seconds)
+    after = await offer(url, requests, rate=capacity * _AFTERWARDS, seconds=seconds)
     for name, figures in (("flood", await flood), ("after it", after)):
-        print(f"{name}: answers {dict(figures.bodies.most_common(4))}, wrong {dict(figures.wrong)}")
+        print(f"  {name}: {len(figures.seconds)} answers, {dict(figures.bodies.most_common(4))}")
+        print(f"    wrong {dict(figures.wrong)}")
         for start in range(0, round(seconds), round(_WINDOW_SECONDS)):
-            took = sorted(t for due, t in figures.verdicts if 0 <= due - start < _WINDOW_SECONDS)
-            p99 = took[int(0.99 * len(took))] if took else float("nan")
-            print(f"  {start:3d} s: verdicts {len(took) / _WINDOW_SECONDS:6.1f}/s, p99 {p99:.2f} s")
+            took = [s for at, s in figures.verdicts if 0 <= at - start < _WINDOW_SECONDS]
+            p99 = sorted(took)[int(0.99 * len(took))] if took else float("nan")
+            print(
+                f"    {start:3d} s: verdicts {len(took) / _WINDOW_SECONDS:6.1f}/s, p99 {p99:.2f} s"
+            )
 
 
-async def _offer(
-    url: str, requests: Iterator[bytes], *, rate: float, seconds: float, repeats: int = 0
+async def offer(
+    url: str,
+    requests: Iterator[bytes],
+    *,
+    rate: float,
+    seconds: float,
+    repeats: int = 0,
+    figures: Figures | None = None,
 ) -> Figures:
-    """Offer the next requests at that rate, and return what came back.
+    """Offer the next requests at that rate; return what came back, in `figures` if given.
 
     A request without a verdict is repeated at most `repeats` times.
     """
-    figures = Figures()
+    figures = figures or Figures()
     began = time.monotonic()
     tasks = []
     for number in range(round(rate * seconds)):
@@ -196,8 +235,9 @@ async def _insist(
     for attempt in range(repeats + 1):
         if attempt:
             await asyncio.sleep(random.uniform(*_REPEAT_SECONDS))
+            due = time.monotonic()
         if await _ask(url, request, due, figures):
-            figures.verdicts.append((due - began, time.monotonic() - due))
+            figures.verdicts.append((time.monotonic() - began, time.monotonic() - due))
             return
 
 
