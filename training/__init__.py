@@ -1,4 +1,4 @@
-"""What makes model versions: programs to run, which nothing that serves imports."""
+"""Programs that train model versions. Nothing that serves imports them."""
 
 from importlib.util import find_spec
 

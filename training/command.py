@@ -1,4 +1,4 @@
-"""What the commands that train share: one clear message for wrong input."""
+"""The error handling that the training commands share."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from service.domain.errors import InvalidInputError
 
 
 def exit_code_of(work: Callable[[], int]) -> int:
-    """Return what `work` returns, or 1 after one clear message on standard error."""
+    """Return what `work` returns, or 1 after printing one clear message on standard error."""
     try:
         return work()
     except InvalidInputError as error:

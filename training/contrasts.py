@@ -1,8 +1,8 @@
-"""Edits one thing of a comment that leaves its label as it is, and counts what the verdict does.
+"""Edits comments without changing their labels, and counts how verdicts change.
 
-A model may part spam from ham by something that merely goes along with the label in its data. Such
-an edit shows it (contrast sets: Gardner et al. 2020, Findings of EMNLP, "Evaluating Models' Local
-Decision Boundaries via Contrast Sets").
+A model may learn something that merely occurs together with a label in its data. Such edits show it
+(contrast sets: Gardner et al. 2020, Findings of EMNLP, "Evaluating Models' Local Decision
+Boundaries via Contrast Sets").
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ from training.fit.reading import all_evidence, logit_of
 FloatArray = npt.NDArray[np.float64]
 # Returns p_spam with all evidence for each comment, in order.
 Judge = Callable[[Sequence[Comment]], FloatArray]
-# Returns the edited comment; None where the edit changes nothing.
+# Returns the edited comment, None if the edit changes nothing.
 Edit = Callable[[Comment], Comment | None]
 
-# So many comments a label give intervals of two to five points.
+# This many comments of each label give intervals of two to five points.
 COMMENTS_A_LABEL = 400
 _SEED = 20_260
 
 _NAME = "Marta"
-# An encyclopaedia's address, which anybody can paste.
+# An encyclopaedia's URL, which anybody can paste.
 _REFERENCE = "https://en.wikipedia.org/wiki/Thermostat"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contrast:
-    """One edit of a kind; `words` tell it from others of its kind."""
+    """One edit of a kind; `words` distinguish it from others of its kind."""
 
     kind: str
     edit: Edit
@@ -82,7 +82,7 @@ def _with_name(comment: Comment) -> Comment:
 
 
 def _upper(text: str) -> str:
-    """Return the text in upper case, except for links, which must still lead there."""
+    """Return the text in upper case except for links, which must keep working."""
     parts, done = [], 0
     for link in find_links(text):
         parts += [text[done : link.start].upper(), text[link.start : link.end]]
@@ -106,10 +106,10 @@ CONTRASTS = (
 def measure_contrasts(
     examples: Sequence[Example], judge: Judge, *, ham_cutoff: float
 ) -> list[Measured]:
-    """Return one row for each contrast and label: what moved across the cutoff of ham.
+    """Return one row per contrast and label: the comments that cross the cutoff of ham.
 
-    Worse is ham that waits now, and spam that is published now; better the other way round.
-    Intervals take comments as independent; those of one campaign are not, so they are narrow.
+    "Worse" is ham that newly waits and spam that is newly published; "better" is the reverse.
+    Intervals treat comments as independent, so for comments of one campaign they are too narrow.
     """
     rows: list[Measured] = []
     for label in ("ham", "spam"):
@@ -150,7 +150,7 @@ def draw(examples: Sequence[Example], count: int, seed: int = _SEED) -> list[Exa
 
 
 def judge_of(version: ModelVersion) -> Judge:
-    """Return how a version judges with all evidence, for a sender never seen before."""
+    """Return a judge that uses a version and all evidence, for unknown senders."""
 
     def judge(comments: Sequence[Comment]) -> FloatArray:
         outputs = version.classifier.score_batch([model_input(one) for one in comments])

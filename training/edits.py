@@ -1,7 +1,7 @@
-"""Harmless words before and behind a comment, and homepages: what a verdict must not hang on.
+"""Harmless words around a comment, and homepages, which must not change a verdict.
 
-Anybody can add them to anything. None of them is taught (`training.data.training_examples` glues
-pieces of others' ham), so that figures on them are of what was never seen.
+Anybody can add them to anything. Training never uses them (`training.data.training_examples` glues
+pieces of others' ham), so figures on them are about unseen text.
 """
 
 from __future__ import annotations

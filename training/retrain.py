@@ -1,10 +1,10 @@
-"""Retrains the linear member on decisions, compares the candidate with the version, reports.
+"""Retrains the linear member on decisions, and compares the candidate with the current version.
 
     python -m training.retrain --decisions FILE.jsonl --run FOLDER --versions FOLDER [--data ...]
 
-Network, joining and cutoffs stay: decisions are made where the version doubts, so they say little
-about all the other comments. A run takes minutes. One that was killed starts from the beginning; a
-candidate appears whole or not at all, and nothing is promoted. Needs no torch.
+Network, joining and cutoffs stay unchanged: decisions are mostly about unsure comments, so they say
+little about all others. A run takes minutes. A killed run starts again from the beginning. The
+candidate is written atomically, and nothing is promoted. Needs no torch.
 """
 
 from __future__ import annotations
@@ -51,22 +51,23 @@ from training.retraining.report import Report, candidate_documents, report_json,
 RUN_FILE, REPORT_FILE, REPORT_PAGE, NAME_FILE = "run.json", "report.json", "report.md", "name.json"
 OUT_OF_MEMORY = 2
 _NICENESS = 10
-# Seconds a comment that is read, on two quiet cores without int8 (2026-11-27), and memory.
+# The constant seconds and those per comment, on two idle cores without int8, and memory.
 _SECONDS, _SECONDS_A_COMMENT = 15.0, 0.02
 _MEMORY_MB, _MEMORY_MB_A_COMMENT = 700, 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetrainConfig:
-    """Every knob, with its reason."""
+    """The settings of a retraining."""
 
-    # Any number does; it only has to stay the same for a run to be repeated.
+    # Arbitrary, but fixed, so that a run can be repeated.
     seed: int = 20_260
-    # Fewer say nothing that a rule of a site's own list would not say at once.
+    # With fewer decisions, a site's own list entries help more.
     min_taught: int = 10
-    # The newest are held: as many as tell two versions apart, few enough to learn from the rest.
+    # The newest decisions are held out: enough to compare versions, few enough to learn from the
+    # rest.
     held_share: float = 0.3
-    # So many comments of the data hold the table to what it says of everything else.
+    # The number of replayed comments, which keep the table's other scores unchanged.
     replayed: int = 2_000
     fit: FitConfig = field(default_factory=FitConfig)
     criteria: Criteria = field(default_factory=Criteria)
@@ -99,8 +100,8 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _bounded(options: argparse.Namespace, config: RetrainConfig) -> int:
-    """Run within the bounds on processor and memory, and keep why a run failed."""
-    # What lies in it quotes comments: nobody else on the machine may read it.
+    """Run with limits on processor and memory, and store the reason of a failure."""
+    # The files quote comments, so no other user may read them.
     options.run.mkdir(mode=0o700, parents=True, exist_ok=True)
     os.nice(max(0, _NICENESS - os.nice(0)))
     if options.memory_mb:
@@ -239,14 +240,14 @@ def _files_of(folder: Path) -> dict[str, bytes]:
 
 
 def _free_name(run: Path, versions: Path) -> str:
-    """Return the candidate's name, the same when a run starts again, and free."""
+    """Return the candidate's name, which a restarted run uses again."""
     file = run / NAME_FILE
     if not file.exists():
         name = free_name(versions, f"retrained-{datetime.now(UTC):%Y%m%d}")
         _write(file, {"version": name})
     name = str(json.loads(file.read_bytes())["version"])
     if name in list_versions(versions):
-        # This run was killed after it wrote the candidate and before it said so.
+        # This run was killed after it wrote the candidate and before it reported it.
         drop_version(versions, name)
     return name
 
@@ -275,13 +276,13 @@ def _tell(
     share_done: float = 0.0,
     problem: str | None = None,
 ) -> None:
-    """Write how far the run has come; whoever started it reads it."""
+    """Write the run's progress, for the process that started it."""
     values = {"state": state, "step": step, "share_done": share_done, "problem": problem}
     _write(run / RUN_FILE, values)
 
 
 def _write(path: Path, values: Mapping[str, Any]) -> None:
-    """Write JSON whole or not at all."""
+    """Write JSON atomically."""
     beside = path.with_suffix(".writing")
     beside.write_text(json.dumps(values, indent=1, allow_nan=False))
     beside.replace(path)

@@ -29,9 +29,9 @@ from service.signals.segments import Segment, segments_of
 from training.data.corrections import LABEL_CORRECTIONS
 from training.data.dataset import AUTHORED, DEFAULT_DATA, Example, read_dataset
 
-# Longer comments are read up to here: they have many runs and hardly a seam further on.
+# The limit of sentences: longer comments have too many runs, and hardly a boundary further on.
 _MAX_SENTENCES = 24
-# Public comments are ham without a seam, three times as many as authored ones.
+# Public comments are ham without a boundary, three times as many as authored ones.
 _PUBLIC_WEIGHT = 0.5
 _PENALTY = 1.0
 # A sentence is promotion if at least this share of it was marked.
@@ -59,7 +59,7 @@ class Runs:
 
 
 def runs_of(segments: Sequence[Segment], spans: Sequence[tuple[int, int]], weight: float) -> Runs:
-    """Return the runs of a comment whose promotion was marked as `spans`."""
+    """Return the runs of a comment whose promotion is `spans`."""
     shown = segments[:_MAX_SENTENCES]
     n = len(shown)
     sums = np.cumsum([[0.0] * len(SENTENCE), *map(sentence_traits, shown)], axis=0)
@@ -96,7 +96,7 @@ def _is_marked(segment: Segment, spans: Sequence[tuple[int, int]]) -> bool:
 
 
 def fit_seams(comments: Sequence[Runs], *, penalty: float = _PENALTY) -> dict[str, float]:
-    """Return a weight a name; traits are scaled to unit variance before they are penalised."""
+    """Return the weights by name; traits are scaled to unit variance before the penalty."""
     traits = np.concatenate([runs.traits for runs in comments])
     scale = traits.std(axis=0) + 1e-6
     traits = traits / scale
@@ -122,7 +122,7 @@ def fit_seams(comments: Sequence[Runs], *, penalty: float = _PENALTY) -> dict[st
 
 
 def training_examples(examples: Sequence[Example]) -> list[Runs]:
-    """Return the runs of authored comments whose promotion is known, and of public ham."""
+    """Return the runs of authored comments with known promotion, and of public ham."""
     comments = []
     for example in examples:
         authored = example.source.startswith(AUTHORED)

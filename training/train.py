@@ -91,13 +91,13 @@ from training.network.tune import (
     tune,
 )
 
-# What a trained network depends on.
+# The packages that change a trained network.
 PACKAGES = ("torch", "transformers", "openvino", "tokenizers", "numpy", "scikit-learn")
-# The run in which nothing is left out.
+# The stage in which nothing is left out.
 FINAL = "final"
-# The parts that a card tells of: comments under posts, and what is said elsewhere.
+# The parts of a card: comments under posts, and other places.
 OUT_OF_FOLD, OTHER = "out of fold", "other places"
-# Fewer real comments of either label can promise nothing; then authored ones must.
+# With fewer real comments of a label, authored ones count in the promises too.
 _MIN_REAL = 1_000
 
 FloatArray = npt.NDArray[np.float64]
@@ -109,13 +109,13 @@ BoolArray = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainConfig:
-    """Every knob, with its reason."""
+    """The settings of a training."""
 
-    # Any number does; it only has to stay the same for a run to be repeated.
+    # Arbitrary, but fixed, so that a run can be repeated.
     seed: int = 20_260
     rotation: RotationConfig = field(default_factory=RotationConfig)
     tune: TuneConfig = field(default_factory=TuneConfig)
-    # Windows that fix the ranges of int8 activations, and how a network then learns on that grid.
+    # Windows that fix the ranges of int8 activations, and the training on that grid.
     int8_windows: int = 300
     on_grid: FineTuneConfig = field(
         default_factory=lambda: FineTuneConfig(
@@ -126,23 +126,23 @@ class TrainConfig:
             promotion_weight=0.5,
         )
     )
-    # The linear members and how all members join.
+    # The linear members and their joining.
     join: JoinConfig = field(default_factory=JoinConfig)
-    # On so many comments the int8 network is compared with the one it was rounded from.
+    # The comments on which the int8 network is compared with the unrounded one.
     rounding_comments: int = 3_000
-    # So many comments fix the embedding's directions.
+    # The comments that fix the embedding's directions.
     embedding_comments: int = 8_000
-    # So many comments of a label are edited by each contrast.
+    # The comments per label that each contrast edits.
     contrast_comments: int = COMMENTS_A_LABEL
     # Weights of the signals, cutoffs and their promises.
     weigh: WeighConfig = field(default_factory=WeighConfig)
 
 
-# Data and folds, and what the members of each fold say of what it left out.
+# Data and folds, and each fold's scores of the comments that it left out.
 
 
 class Training:
-    """One run over one data set; every stage leaves a file, so that it can be gone on with."""
+    """One run over one data set. Every stage leaves a file, so that the run can be resumed."""
 
     def __init__(self, dataset: Dataset, config: TrainConfig, folder: Path) -> None:
         self.dataset, self.config, self.folder = dataset, config, folder
@@ -156,7 +156,7 @@ class Training:
 
     @property
     def stages(self) -> list[str]:
-        """Return the networks that are trained, by name: one a fold, and the last on everything."""
+        """Return the names of the networks to train: one per fold, and the last on everything."""
         return [*(str(fold) for fold in range(self.config.rotation.n_folds)), FINAL]
 
     def teaching(self, stage: str) -> list[int]:
@@ -165,7 +165,7 @@ class Training:
 
     @cached_property
     def tokeniser_json(self) -> str:
-        """Return the tokeniser's file; its pieces are those that the comments need."""
+        """Return the tokeniser's file with the pieces that the comments need."""
         path = self.folder / TOKENISER_FILE
         if not path.exists():
             texts = (
@@ -177,9 +177,9 @@ class Training:
         return path.read_text("utf-8")
 
     def network(self, stage: str) -> tuple[Network, float]:
-        """Return a stage's network as it serves, trained, and the seconds that took.
+        """Return a stage's trained network as it serves, and the training's seconds.
 
-        The last one begins with the mean of the folds' networks (model soups, Wortsman et al.
+        The last one starts with the mean of the folds' networks (model soups, Wortsman et al.
         2022), so a part of an epoch of everything is enough.
         """
         if stage not in self._networks:
@@ -215,7 +215,7 @@ class Training:
         return network, seconds + sum(of_fold for _, of_fold in folds)
 
     def held_out(self, fold: int) -> Read:
-        """Return what a fold's network says of the comments that it leaves out, in their order."""
+        """Return the scores of a fold's network for the comments that it left out, in order."""
         examples = [self.examples[i] for i in np.flatnonzero(self.folds == fold)]
         path = self.folder / f"held-{fold}.npz"
         tokeniser = CommentTokeniser(self.tokeniser_json)
@@ -229,7 +229,7 @@ class Training:
         return read_from(path.read_bytes(), windows)
 
     def tables(self, stage: str) -> Tables:
-        """Return the linear members that learn what a stage's network learns."""
+        """Return the linear members that learn from the same comments as a stage's network."""
 
         def fit() -> Mapping[str, bytes]:
             taught = [self.examples[i] for i in self.teaching(stage)]
@@ -257,7 +257,7 @@ class Training:
         return self._keep("int8", round_last)
 
     def _keep(self, name: str, make: Callable[[], Mapping[str, bytes]]) -> Mapping[str, bytes]:
-        """Return files, which the run's folder keeps in a folder of that name once made."""
+        """Return files by name; the first call makes them and stores them in the run's folder."""
         folder = self.folder / name
         if not folder.exists():
             files = make()
@@ -269,7 +269,7 @@ class Training:
         return {path.name: path.read_bytes() for path in folder.iterdir()}
 
     def linear_held_out(self, fold: int) -> LinearSaid:
-        """Return what a fold's linear members and TF-IDF say of the comments that it leaves out."""
+        """Return a fold's linear members' and TF-IDF scores of the comments that it left out."""
         path = self.folder / f"linear-{fold}.npz"
         if not path.exists():
             tables = self.tables(str(fold))
@@ -286,7 +286,7 @@ class Training:
         return read_linear_said(path.read_bytes())
 
     def out_of_fold(self) -> tuple[Read, FloatArray]:
-        """Return what members say of each comment that never saw its source, and TF-IDF so too."""
+        """Return each comment's scores by members and by TF-IDF that never saw its source."""
         folds = range(self.config.rotation.n_folds)
         order = np.argsort(
             np.concatenate([np.flatnonzero(self.folds == fold) for fold in folds]), kind="stable"
@@ -309,7 +309,7 @@ class Tables:
 
     @classmethod
     def fit(cls, taught: Sequence[Example], dataset: Dataset, config: JoinConfig) -> Tables:
-        """Fit them on these comments, and on the advertisements woven into unlabelled texts."""
+        """Fit the members on these comments, and on the advertisements in unlabelled texts."""
         return cls(
             linear=fit_linear(taught, config, dataset.texts),
             names=fit_names(taught, config),
@@ -318,7 +318,7 @@ class Tables:
 
     @classmethod
     def read(cls, files: Mapping[str, bytes]) -> Tables:
-        """Return those that were written as `files`."""
+        """Return the members that were written as `files`."""
         found = {name: read_table(content) for name, content in files.items()}
         return cls(
             linear=found[LINEAR_FILE], names=found.get(NAMES_FILE), marks=found.get(MARKS_FILE)
@@ -326,20 +326,20 @@ class Tables:
 
     @property
     def files(self) -> dict[str, bytes]:
-        """Return them as files of a version."""
+        """Return the members as files of a version."""
         named = ((LINEAR_FILE, self.linear), (NAMES_FILE, self.names), (MARKS_FILE, self.marks))
         return {name: table_bytes(table) for name, table in named if table is not None}
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Write a file that is whole or not there."""
+    """Write a file atomically."""
     staged = path.with_suffix(".writing")
     staged.write_bytes(content)
     staged.replace(path)
 
 
 def tell_progress(stage: str, progress: Progress) -> None:
-    """Say on standard error how far a stage of a run is, now and then."""
+    """Print a stage's progress on standard error every 50 steps."""
     if progress.step % 50 == 0 or progress.step == progress.steps:
         _say(
             f"{stage}: step {progress.step} of {progress.steps}, loss {progress.loss:.3f}, "
@@ -351,12 +351,12 @@ def _say(said: str) -> None:
     print(said, file=sys.stderr, flush=True)
 
 
-# What is fitted and measured on the folds' answers.
+# Fitting and measuring on the folds' scores.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Held:
-    """Some comments with what members that never saw their source say of them."""
+    """Some comments with the scores of members that never saw their source."""
 
     examples: tuple[Example, ...]
     read: Read
@@ -364,7 +364,7 @@ class _Held:
     folds: IntArray
 
     def evidence(self, calibration: Calibration) -> Evidence:
-        """Return what the model and every detector say."""
+        """Return the scores of the model and of every detector."""
         return Evidence(
             examples=self.examples,
             model_p_spam=p_spam_of(self.read, calibration),
@@ -376,7 +376,7 @@ class _Held:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Fitted:
-    """How everything joins, and what it is worth out of fold."""
+    """The fitted joining, and its measurements out of fold."""
 
     calibration: Calibration
     fusion: Fusion
@@ -384,7 +384,7 @@ class _Fitted:
 
 
 def _fit_on_folds(run: Training) -> _Fitted:
-    """Fit calibration, weights and cutoffs on what the folds say of what they left out."""
+    """Fit calibration, weights and cutoffs on the folds' scores of left out comments."""
     read, tfidf = run.out_of_fold()
 
     def held_of(wanted: BoolArray) -> _Held:
@@ -437,10 +437,10 @@ def _fit_on_folds(run: Training) -> _Fitted:
 
 
 def are_promised(examples: Sequence[Example]) -> BoolArray | None:
-    """Return which comments were found and decided by their blog's people as by readers.
+    """Return which comments are real ones that the blog's own people labelled.
 
-    What those people let through has got past the very ones whom a doubt would ask. None where too
-    few were found.
+    Corrected labels do not count: those people had let the spam through, and are the ones who would
+    check unsure comments. Returns None if there are too few.
     """
     return _if_enough([not (is_authored(e) or e.is_corrected) for e in examples], examples)
 
@@ -450,15 +450,15 @@ def _if_enough(chosen: Sequence[bool], examples: Sequence[Example]) -> BoolArray
     return rows if min((rows & is_spam).sum(), (rows & ~is_spam).sum()) >= _MIN_REAL else None
 
 
-# The version: what learns from everything, joined as the folds' answers say.
+# The version: members that learn from everything, joined as on the folds' scores.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Made:
-    """A version's files, how it adds up, and what its card tells."""
+    """A version's files, weights, and the facts of its card."""
 
     files: Mapping[str, bytes]
-    # In half precision, for who goes on from here; what serves reads none of it.
+    # In half precision, to continue training. Serving does not read them.
     torch_weights: bytes
     fusion: Fusion
     parts: tuple[MeasuredPart, ...]
@@ -522,7 +522,7 @@ def _members(run: Training, fitted: _Fitted, tables: Tables, engine: Engine) -> 
 
 
 def _judge_out_of_fold(run: Training, fitted: _Fitted) -> Judge:
-    """Return what judges each comment by members that have learnt nothing of its source."""
+    """Return a judge whose members have learnt nothing of a comment's source."""
     fold_of: dict[CommentId, int] = {}
     members = []
     for fold in range(run.config.rotation.n_folds):
@@ -541,7 +541,7 @@ def _judge_out_of_fold(run: Training, fitted: _Fitted) -> Judge:
 
 
 def _measure_rounding(run: Training, members: Members, network: Network) -> Measured:
-    """Return what rounding to int8 changed against the network before it."""
+    """Return the changes from rounding the network to int8."""
     some = draw_to_compare(len(run.examples), run.config.rounding_comments, run.config.seed)
     examples = [run.examples[i] for i in some]
     strengths = signal_strengths(examples)
@@ -557,7 +557,7 @@ def _measure_rounding(run: Training, members: Members, network: Network) -> Meas
 
 
 def _rotation_facts(run: Training) -> Measured:
-    """Return which sources were left out together, and how many comments each network learnt."""
+    """Return the sources that were left out together, and the comments per network."""
     return {
         "n_folds": run.config.rotation.n_folds,
         "sources": {
@@ -661,7 +661,7 @@ def _read_data(data: Sequence[Path]) -> Dataset:
 
 
 def _check_labels(run: Training) -> None:
-    """Raise `ValueError` unless each fold leaves both labels to learn from and to be judged by."""
+    """Raise `ValueError` unless each fold has both labels to learn from and to judge."""
     is_spam = labels(run.examples)
     for fold in range(run.config.rotation.n_folds):
         for name, rows in (("left out", run.folds == fold), ("left", run.folds != fold)):
@@ -674,18 +674,18 @@ def _check_labels(run: Training) -> None:
                 raise ValueError(msg)
 
 
-# The run that a process of a pool works for.
+# The run of a pool's process.
 _run_here: Training | None = None
 
 
 def _begin_process(data: Sequence[Path], config: TrainConfig, folder: Path, threads: int) -> None:
-    global _run_here  # what a pool's process starts with can only be kept so
+    global _run_here  # a pool's initializer can only set a global
     torch.set_num_threads(threads)
     _run_here = Training(_read_data(data), config, folder)
 
 
 def _prepare_here(kind: str, of: str) -> None:
-    """Do what takes long, in a process of its own; what it finds is left in the run's folder."""
+    """Do the slow work of a stage in a process of its own, which stores the results."""
     if _run_here is None:
         raise RuntimeError("a pool's process must begin with the run that it works for")
     if kind == "linear":
@@ -697,7 +697,7 @@ def _prepare_here(kind: str, of: str) -> None:
 
 
 def _train_at_once(run: Training, data: Sequence[Path], jobs: int) -> None:
-    """Train what the folds need and is not there yet, so many at once."""
+    """Train the folds' missing parts, in `jobs` processes."""
     _ = run.tokeniser_json
     folds = run.stages[:-1]
     work = [*(("network", fold) for fold in folds), *(("linear", fold) for fold in folds)]

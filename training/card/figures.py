@@ -1,4 +1,4 @@
-"""Measures what a version's card says: what it learnt from, what it promises, where it fails."""
+"""Measures the figures of a version's card: its data, its promises and its errors."""
 
 from __future__ import annotations
 
@@ -68,10 +68,10 @@ def card_facts(
     parts: Sequence[MeasuredPart],
     **more: object,
 ) -> Measured:
-    """Return all that a card tells, for `card_json` and `training.card.page`.
+    """Return all facts of a card, for `card_json` and `training.card.page`.
 
-    The first part is the one that the table of evidence is of; `more` is what only some kinds of
-    versions have.
+    The first part is the one in the table of evidence. `more` is specific to some kinds of
+    versions.
     """
     return {
         "version": version,
@@ -80,7 +80,7 @@ def card_facts(
         "fingerprint": fingerprint,
         "config": dict(config),
         "environment": environment(packages),
-        # Who measures this version looks here for what it has learnt from.
+        # A later measurement finds here what the version has learnt from.
         "data": [asdict(file) | {"licence": licence(file.name)} for file in files],
         "cutoffs": {
             "ham_cutoff": fusion.ham_cutoff,
@@ -100,12 +100,11 @@ def card_facts(
 
 
 def card_json(facts: Measured) -> str:
-    """Return the card for programs."""
     return json.dumps(facts, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
 
 
 def environment(packages: Sequence[str]) -> Measured:
-    """Return which Python and which versions of packages a run uses."""
+    """Return the versions of Python and of these packages."""
     versions = {name: installed_version(name) for name in packages}
     return {"python": platform.python_version(), **versions}
 
@@ -116,7 +115,7 @@ def licence(file_name: str) -> str:
 
 
 def part_facts(part: MeasuredPart, fusion: Fusion) -> Measured:
-    """Return what was measured of one part."""
+    """Return the measured figures of one part."""
     is_spam, p_spam = part.is_spam, part.ways[ALL_EVIDENCE]
     called_spam, called_ham = p_spam >= fusion.spam_cutoff, p_spam < fusion.ham_cutoff
     ids = np.array([str(e.comment.id) for e in part.examples], dtype=object)
@@ -143,7 +142,7 @@ def part_facts(part: MeasuredPart, fusion: Fusion) -> Measured:
 
 
 def measure(is_spam: BoolArray, p_spam: FloatArray) -> Measured:
-    """Return how well scores part spam and ham, with counts and intervals."""
+    """Return how well scores separate spam and ham, with counts and intervals."""
     return {
         "n_spam": int(is_spam.sum()),
         "n_ham": int((~is_spam).sum()),
@@ -169,7 +168,7 @@ def _point(is_spam: BoolArray, p_spam: FloatArray, rate: float) -> Measured:
 
 
 def outcomes(is_spam: BoolArray, p_spam: FloatArray, fusion: Fusion) -> Measured:
-    """Return what becomes of spam and ham at the version's cutoffs, with intervals."""
+    """Return the verdicts on spam and ham at the version's cutoffs, with intervals."""
     called_spam, called_ham = p_spam >= fusion.spam_cutoff, p_spam < fusion.ham_cutoff
     n_ham, n_spam = int((~is_spam).sum()), int(is_spam.sum())
     return {
@@ -180,13 +179,13 @@ def outcomes(is_spam: BoolArray, p_spam: FloatArray, fusion: Fusion) -> Measured
 
 
 def share(hits: int, count: int) -> Measured:
-    """Return a count among all with its exact 95 % interval."""
+    """Return a count's share with its exact 95 % interval."""
     interval = list(clopper_pearson(hits, count)) if count else None
     return {"hits": hits, "count": count, "interval_95": interval}
 
 
 def _evidence_rows(part: MeasuredPart, fusion: Fusion) -> Iterator[Measured]:
-    """Yield a row a group of sources and way of judging, and what all evidence makes of it."""
+    """Yield a row for each group of sources and way of judging, with all evidence's verdicts."""
     source = np.array([_group_of(e) for e in part.examples])
     of_blogs = source != "authored"
     groups = [(ALL, np.ones(len(source), dtype=np.bool_))]
@@ -211,7 +210,7 @@ def _group_of(example: Example) -> str:
 
 
 def _separation(is_spam: BoolArray, p_spam: FloatArray) -> Measured:
-    # Of one comment there is no interval.
+    # A single comment gives no interval.
     if min(int(is_spam.sum()), int((~is_spam).sum())) < 2:
         return {"roc_auc": None, "recall": {}}
     points = {rate: _point(is_spam, p_spam, rate) for rate in FALSE_POSITIVE_RATES}
@@ -226,7 +225,7 @@ def _separation(is_spam: BoolArray, p_spam: FloatArray) -> Measured:
 
 
 def _hard_slices(part: MeasuredPart) -> Iterator[tuple[str, BoolArray]]:
-    """Yield the spam of each slice that matters most, with all the part's ham."""
+    """Yield the spam of each important slice, with all the part's ham."""
     examples = part.examples
     authored = np.array([e.source.startswith(AUTHORED) for e in examples], dtype=np.bool_)
     machine = np.array([e.kind == "llm-spam" for e in examples], dtype=np.bool_)
@@ -260,7 +259,7 @@ SLICES: Mapping[str, Callable[[Example], object]] = {
 def slices(
     examples: Sequence[Example], p_spam: FloatArray, fusion: Fusion
 ) -> dict[str, list[Measured]]:
-    """Return what becomes of the spam and ham of each slice at the cutoffs."""
+    """Return the verdicts on each slice's spam and ham at the cutoffs."""
     is_spam = np.array([e.is_spam for e in examples], dtype=np.bool_)
     called_spam, called_ham = p_spam >= fusion.spam_cutoff, p_spam < fusion.ham_cutoff
     answer: dict[str, list[Measured]] = {}

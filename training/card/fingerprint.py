@@ -1,4 +1,4 @@
-"""Recognises that a version was already trained from the same data, settings and code."""
+"""Recognises versions that were trained from the same data, settings and code."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from training.data.dataset import DataFile
 
 _ROOT = Path(__file__).parents[2]
-# All code that a version depends on: what is counted, what is seen, how it is weighed.
+# All code that a version's numbers depend on.
 _CODE = (
     "models",
     "training",
@@ -22,7 +22,7 @@ _CODE = (
 
 
 def fingerprint(files: Sequence[DataFile], config: Mapping[str, object]) -> str:
-    """Return a SHA-256 over the data, the settings and the code that make a version."""
+    """Return a SHA-256 over a version's data, settings and code."""
     code = {
         str(path.relative_to(_ROOT)): hashlib.sha256(path.read_bytes()).hexdigest()
         for room in _CODE
@@ -33,7 +33,7 @@ def fingerprint(files: Sequence[DataFile], config: Mapping[str, object]) -> str:
 
 
 def find_same(models_dir: Path, mark: str) -> str | None:
-    """Return the name of a version in the folder whose card bears this fingerprint."""
+    """Return the name of a version in the folder whose card has this fingerprint."""
     for card in sorted(models_dir.glob("*/card.json")):
         try:
             if json.loads(card.read_bytes()).get("fingerprint") == mark:

@@ -1,4 +1,4 @@
-"""Writes a version's card as one page for people, from its card.json."""
+"""Writes a version's card as a page for people, from its card.json."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _WAYS = {
     "signals alone": "signals alone",
     "TF-IDF": "a plain TF-IDF filter",
 }
-# Fewer comments in a language say little; card.json has them.
+# Languages with fewer comments are only in card.json.
 _LEAST_OF_LANGUAGE = 100
 _LANGUAGES = {"unknown": "not stated"}
 
@@ -39,7 +39,7 @@ _HOW_RETRAINED = (
 
 
 def card_page(card: Mapping[str, Any]) -> str:
-    """Return the page of a card."""
+    """Return a card's page in Markdown."""
     parts = [
         f"# {card['version']}",
         *_opening(card),
@@ -169,7 +169,7 @@ def _waiting(row: Mapping[str, Any], label: str) -> int:
 
 
 def contrast_table(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return what the worst edit of each kind does, as Markdown."""
+    """Return the effect of the worst edit of each kind, as Markdown."""
     kinds: dict[str, dict[str, list[Mapping[str, Any]]]] = {}
     for row in rows:
         kinds.setdefault(row["contrast"], {"ham": [], "spam": []})[row["label"]].append(row)
@@ -204,7 +204,7 @@ def _count(hits: int, count: int) -> str:
 
 
 def _share(found: Mapping[str, Any] | None) -> str:
-    """Return a share as people read it, with its interval in percent."""
+    """Return a share in percent with its interval."""
     if found is None or not found["count"]:
         return "—"
     low, high = found["interval_95"]
@@ -212,11 +212,10 @@ def _share(found: Mapping[str, Any] | None) -> str:
 
 
 def percent(part: float) -> str:
-    """Return a share as people read it."""
+    """Return a share in percent."""
     return f"{100 * part:.3g}%"
 
 
 def table(head: Sequence[object], rows: Sequence[Sequence[object]]) -> str:
-    """Return a table in Markdown."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)

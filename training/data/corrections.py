@@ -1,4 +1,4 @@
-"""Reads corrections of labels, which stand apart from the data that they correct."""
+"""Reads corrections of labels from a file of their own."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MAX_PROBLEMS = 50
 
 
 class CorrectLabel(StrEnum):
-    """What a comment's label should be; `DROP` where nobody can tell or it is no comment."""
+    """A comment's correct label; `DROP` if it is unclear or no comment."""
 
     SPAM = "spam"
     HAM = "ham"
@@ -26,7 +26,7 @@ class CorrectLabel(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Correction:
-    """One comment's label as the data have it, as it should be, and why in our own words."""
+    """One comment's label in the data, its correct label, and the reason in our own words."""
 
     id: str
     was: str
@@ -39,8 +39,8 @@ def read_corrections(path: Path) -> Mapping[str, Correction]:
     """Return the corrections of a file by the id of the comment.
 
     Each line is a JSON object of the strings `id`, `was` (spam or ham), `is` (spam, ham or drop,
-    and not what it was) and `reason`. Raise `InvalidInputError` that names every wrong line, ids
-    that occur twice included, or the file if it cannot be read.
+    different from `was`) and `reason`. Raises `InvalidInputError` with every wrong line and every
+    repeated id, or with the file if it cannot be read.
     """
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
@@ -71,7 +71,7 @@ def read_corrections(path: Path) -> Mapping[str, Correction]:
 
 
 def _correction(line: str, where: str) -> Correction | None:
-    """Return what a line says, or None if it says no correction."""
+    """Return a line's correction, or None if it is not one."""
     try:
         row = json.loads(line)
     except (ValueError, RecursionError):

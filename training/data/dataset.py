@@ -1,4 +1,4 @@
-"""Reads labelled comments from data files and refuses wrong ones by name."""
+"""Reads labelled comments from data files, and reports every wrong line."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from training.data.corrections import (
 from training.data.hosts import with_real_hosts
 
 DEFAULT_DATA = Path(__file__).parents[2] / "data"
-# What was written for this project comes from sources whose names begin so.
+# The prefix of sources that were written for this project.
 AUTHORED = "authored-"
 
 _ENDINGS = (".jsonl", ".jsonl.gz")
-# After so many problems a file is plainly the wrong file; listing more helps nobody.
+# With so many problems it is the wrong file, and more of them do not help.
 MAX_PROBLEMS = 50
 _LABELS = {"spam": True, "ham": False}
 
@@ -36,10 +36,10 @@ _LABELS = {"spam": True, "ham": False}
 class Example:
     """One labelled comment.
 
-    `comment` is all that detectors and the classifier may see. The other fields are for splitting
-    and for reporting: they never become inputs. `promo_spans` is None where nobody marked them;
-    `boundary` is where a remark gives way to the advertisement, None where that was not marked;
-    `is_corrected` says that the data have the other label.
+    `comment` is all that detectors and the classifier may see. The other fields are only for splits
+    and reports, never inputs. `promo_spans` is None if nobody marked them. `boundary` is where a
+    remark ends and the advertisement begins, None if it was not marked. `is_corrected` is True if
+    the data have the other label.
     """
 
     comment: Comment
@@ -56,13 +56,13 @@ class Example:
 
     @property
     def input(self) -> ModelInput:
-        """Return what the classifier reads."""
+        """Return the classifier's input."""
         return model_input(self.comment)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnlabelledText:
-    """One text that nobody judged; `promo_spans` are the advertisements that were woven into it."""
+    """One text without a label; `promo_spans` are the advertisements woven into it."""
 
     text: str
     promo_spans: tuple[tuple[int, int], ...]
@@ -70,7 +70,7 @@ class UnlabelledText:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataFile:
-    """One file that was read, so that a card can say exactly what a version learnt from."""
+    """One file that was read, so that the card lists exactly what a version learnt from."""
 
     name: str
     sha256: str
@@ -81,10 +81,10 @@ class DataFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dataset:
-    """Everything that was read, in a fixed order; of `texts` those into which something was woven.
+    """Everything that was read, in a fixed order; `texts` only has those with an advertisement.
 
-    `dropped` maps the ids of comments that a correction leaves out to a reason in fixed words. A
-    file of corrections is one of `files`, counted as holding no comments.
+    `dropped` maps the ids of comments that a correction leaves out to a fixed reason. `files`
+    includes the file of corrections, with a count of 0.
     """
 
     examples: tuple[Example, ...]
@@ -94,10 +94,10 @@ class Dataset:
 
 
 def find_data_files(paths: Sequence[Path]) -> list[Path]:
-    """Return the data files named, and those directly inside folders named, without repeats.
+    """Return the named data files, and those directly in named folders, without repeats.
 
-    The file of corrections, which lies among them, is left out: it holds no comments.
-    Raise `InvalidInputError` for a path that is not there, or holds no data file.
+    A file of corrections is left out, because it holds no comments. Raises `InvalidInputError` for
+    a path that does not exist or holds no data file.
     """
     found: dict[Path, None] = {}
     problems = []
@@ -119,12 +119,11 @@ def find_data_files(paths: Sequence[Path]) -> list[Path]:
 
 
 def read_dataset(paths: Sequence[Path], *, corrections: Path | None = None) -> Dataset:
-    """Return the labelled comments of all files, and the texts without a label that teach.
+    """Return the labelled comments of all files, and the unlabelled texts for training.
 
-    Files of the same content are read once, whatever their names. `corrections` names a file that
-    changes or drops labels; ids that the data do not hold are passed over. Raise
-    `InvalidInputError` that names the file and line of everything wrong at once, ids that occur
-    twice and corrections of another label than the data have included.
+    Files with the same content are read once. `corrections` names a file that changes or drops
+    labels; its unknown ids are ignored. Raises one `InvalidInputError` with the file and line of
+    every problem, including repeated ids and corrections of a label that the data do not have.
     """
     read = _Reading(read_corrections(corrections) if corrections else {})
     files = [read.file(path, sha256) for path, sha256 in _distinct(find_data_files(paths))]
@@ -144,7 +143,7 @@ def read_dataset(paths: Sequence[Path], *, corrections: Path | None = None) -> D
 
 
 class _Reading:
-    """What was read so far, and what was wrong with it."""
+    """The data and problems that were read so far."""
 
     def __init__(self, corrections: Mapping[str, Correction]) -> None:
         self.examples: list[Example] = []
@@ -155,7 +154,7 @@ class _Reading:
         self._seen: dict[str, str] = {}
 
     def file(self, path: Path, sha256: str) -> DataFile:
-        """Read one file's rows; return what it held."""
+        """Read one file's rows, and return its counts."""
         before, n_unlabelled = len(self.examples), 0
         for where, row in read_rows(path, self.problems):
             wrong = problems_of_row(where, row) or _repeats(where, row, self._seen)
@@ -166,7 +165,7 @@ class _Reading:
             if row.get("label") is None:
                 n_unlabelled += 1
                 if spans := _marked_spans(row):
-                    # Cleaned as comments are: what is learnt from looks like what will be shown.
+                    # Cleaned as comments are, so that training sees what serving sees.
                     text = comment_from_row(row).text
                     self.texts.append(UnlabelledText(text=text, promo_spans=spans))
             else:
@@ -182,7 +181,7 @@ class _Reading:
         )
 
     def _labelled(self, row: Mapping[str, object], path: Path) -> None:
-        """Keep a labelled row as its correction, if there is one, says."""
+        """Add a labelled row, with its correction if there is one."""
         correction = self._corrections.get(str(row["id"]))
         if correction is None:
             self.examples.append(example_of_row(row, path))
@@ -192,14 +191,14 @@ class _Reading:
         elif correction.correct is CorrectLabel.DROP:
             self.dropped[correction.id] = "left out by a correction of labels"
         else:
-            # What the data say beside the label was said of the wrong label.
+            # These fields of the data belong to the wrong label.
             unknown = {"kind": None, "promo_spans": None, "boundary": None}
             corrected = {**row, **unknown, "label": correction.correct.value}
             self.examples.append(replace(example_of_row(corrected, path), is_corrected=True))
 
 
 def _distinct(paths: Sequence[Path]) -> Iterator[tuple[Path, str]]:
-    """Yield each file with its SHA-256, leaving out those of the same content as one before."""
+    """Yield each file with its SHA-256, without later files of the same content."""
     seen: set[str] = set()
     for path in paths:
         sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
@@ -209,7 +208,7 @@ def _distinct(paths: Sequence[Path]) -> Iterator[tuple[Path, str]]:
 
 
 def read_rows(path: Path, problems: list[Problem]) -> Iterator[tuple[str, Mapping[str, object]]]:
-    """Yield each row with its place; what cannot be read becomes a problem."""
+    """Yield each row with its place; unreadable lines become problems."""
     number = 0
     try:
         with gzip.open(path, "rb") if path.name.endswith(".gz") else path.open("rb") as lines:
@@ -233,7 +232,7 @@ def _problem(where: str, problem: str, remedy: str) -> Problem:
 
 
 def problems_of_row(where: str, row: Mapping[str, object]) -> list[Problem]:
-    """Return what is wrong with a row's own fields; values are never quoted."""
+    """Return the problems of a row's own fields; values are never quoted."""
     problems = [
         _problem(f"{where} {key}", "is not a string with content", "give each row its own")
         for key in ("id", "text")
@@ -270,7 +269,7 @@ def _is_span(span: object, text: object) -> bool:
 
 
 def _repeats(where: str, row: Mapping[str, object], seen: dict[str, str]) -> list[Problem]:
-    """Return a problem if the row's id occurred before, and remember it."""
+    """Return a problem if the id occurred before; remember it otherwise."""
     first = seen.setdefault(str(row["id"]), where)
     if first == where:
         return []
@@ -292,10 +291,10 @@ def _boundary(row: Mapping[str, object]) -> int | None:
 
 
 def example_of_row(row: Mapping[str, object], path: Path) -> Example:
-    """Return the example of a labelled row that nothing is wrong with."""
+    """Return the example of a valid labelled row."""
     comment = comment_from_row(row)
     source = _source(row, path)
-    # Sources without post ids are told apart by title; without one, a comment stands alone.
+    # Sources without post ids have titles; without one, a comment is its own post.
     post = _string(row, "post_id") or comment.post.title or f"comment {comment.id}"
     campaign = _string(row, "campaign")
     hardness = row.get("hardness")
@@ -314,11 +313,11 @@ def example_of_row(row: Mapping[str, object], path: Path) -> Example:
 
 
 def _promo_spans(row: Mapping[str, object]) -> tuple[tuple[int, int], ...] | None:
-    """Return the marked promotion; none in ham; in spam that nobody marked, what the boundary says.
+    """Return the marked promotion: none in ham, in unmarked spam what follows the boundary.
 
-    The data card defines a public boundary as where the remark stops and the advertisement or
-    link starts. It was set by rule and checked by eye; of the 52 there are, 4 go on for some
-    polite words after the link (all read, 2026-11-21). Without a boundary the answer is None.
+    The data card defines a boundary as the end of the remark and the start of the advertisement or
+    link. Public boundaries were set by rule and checked by eye: of 52, 4 have some polite words
+    after the link. Without a boundary the result is None.
     """
     spans, boundary, text = _marked_spans(row), row.get("boundary"), row["text"]
     if spans is not None:

@@ -1,4 +1,4 @@
-"""Reads the decisions that `slopsieve decisions export` wrote, and refuses wrong lines by name."""
+"""Reads decisions from `slopsieve decisions export`, and reports every wrong line."""
 
 from __future__ import annotations
 
@@ -22,15 +22,13 @@ from training.data.dataset import (
     read_rows,
 )
 
-# A comment that is ruled on more often is fought over by two programs; no person reads on.
+# More rulings on one comment come from programs, not people.
 _MAX_RULINGS = 1_000
 
 _Text = Annotated[str, Field(min_length=1)]
 
 
 class Via(StrEnum):
-    """How a ruling was made."""
-
     REVIEW = "review"
     BULK_DECISION = "stroke"
     CAMPAIGN = "campaign"
@@ -42,7 +40,7 @@ class Via(StrEnum):
 class RulingMade(BaseModel):
     """One ruling on a comment. `reviewer` is a keyed pseudonym, the same for the same person.
 
-    `is_owner` says that an owner of the installation made it. `undone` rulings are not in force.
+    `is_owner` is True for an owner of the installation. `undone` rulings are not in force.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -56,7 +54,7 @@ class RulingMade(BaseModel):
 
 
 class PastVerdict(BaseModel):
-    """What the machine had concluded."""
+    """The earlier verdict of the machine."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -65,7 +63,7 @@ class PastVerdict(BaseModel):
 
 
 class _Row(BaseModel):
-    """What a decision has beside the fields of a data file."""
+    """The fields of a decision in addition to those of a data file."""
 
     label: Literal["spam", "ham"]
     source: _Text
@@ -77,11 +75,11 @@ class _Row(BaseModel):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decided:
-    """One comment with its label from the ruling in force, and how it came to be decided.
+    """One comment with its label from the ruling in force, and the history of its decision.
 
-    `rulings` are all there were, oldest first, the one in force last. `weight` says by how many
-    comments like it this one was drawn; it is for estimates, not for teaching. Raises `ValueError`
-    unless the newest ruling is in force and is the label.
+    `rulings` are ordered from the oldest to the one in force. `weight` is the number of similar
+    comments that this one was drawn from; it is for estimates, not for training. Raises
+    `ValueError` unless the newest ruling is in force and equals the label.
     """
 
     example: Example
@@ -98,7 +96,6 @@ class Decided:
 
     @property
     def id(self) -> str:
-        """Return the comment's id."""
         return self.example.comment.id
 
     @property
@@ -108,10 +105,10 @@ class Decided:
 
     @property
     def is_drawn(self) -> bool:
-        """Return True if the comment reached a moderator by itself: unsure or an audit sample.
+        """Return True if moderators were shown the comment: unsure or an audit sample.
 
-        All others a person went and looked for, most often because the verdict was wrong: they
-        say nothing about how often it is.
+        People looked for the others themselves, mostly because the verdict was wrong, so they give
+        no estimate of the error rate.
         """
         unsure = self.verdict is not None and self.verdict.outcome is Outcome.UNSURE
         return self.audit or unsure
@@ -120,9 +117,9 @@ class Decided:
 def read_decisions(path: Path) -> tuple[Decided, ...]:
     """Return the decided comments of a file of JSON Lines, gzipped if its name ends in .gz.
 
-    They come in the order of the file, which is that of the decisions. An empty file holds none.
-    Raise `InvalidInputError` that names line, field, problem and remedy of everything wrong at
-    once, 50 of them at most; values are never quoted.
+    They are in the file's order, which is that of the decisions. An empty file has none. Raises one
+    `InvalidInputError` with line, field, problem and remedy of up to 50 problems; values are never
+    quoted.
     """
     if not path.is_file():
         raise InvalidInputError(
@@ -158,10 +155,10 @@ def _problem(where: str, problem: str, remedy: str) -> Problem:
 
 
 def _read(where: str, row: Mapping[str, object]) -> _Row | list[Problem]:
-    """Return what a row has beside the fields of a data file, or what is wrong with it."""
+    """Return a row's additional fields, or their problems."""
     own = {name: row[name] for name in _Row.model_fields if name in row}
     try:
-        # As JSON, in which a moment is text and a number is no truth value.
+        # As JSON, in which moments are text, and numbers are not booleans.
         return _Row.model_validate_json(json.dumps(own), strict=True)
     except ValidationError as error:
         return [

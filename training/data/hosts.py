@@ -1,4 +1,4 @@
-"""Gives what is learnt from hosts of the shapes that real ones have."""
+"""Replaces the hosts of authored comments with realistic ones."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-# As common as they are among the public sources' links, roughly.
+# Roughly as frequent as among links in the public sources.
 _ENDINGS = (
     *("com",) * 8,
     *("net", "org", "io", "de", "co.uk", "dev") * 2,
@@ -31,12 +31,12 @@ _SECOND_WORDS = """
     yoga
 """
 _FIRST, _SECOND = _FIRST_WORDS.split(), _SECOND_WORDS.split()
-# RFC 2606 keeps this ending free, so that it stands in what was written for this project.
+# RFC 2606 reserves this ending, so comments that were written for this project use it.
 _BARE = re.compile(r"(?<![\w.-])((?:[\w-]{1,63}\.){1,3})example(?![\w-]|\.\w)", re.IGNORECASE)
 
 
 def made_up_host(rng: random.Random) -> str:
-    """Return a host that nobody's label goes with: two words, or one, and an ending."""
+    """Return a host that has no label: one or two words and an ending."""
     name = rng.choice(_FIRST)
     if rng.random() < 0.8:
         name += rng.choice(("", "", "-")) + rng.choice(_SECOND)
@@ -50,9 +50,9 @@ def _real(host: re.Match[str]) -> str:
 
 
 def with_real_hosts(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a row whose bare `.example` hosts have other endings, its offsets moved along.
+    """Return a row with other endings for bare `.example` hosts, its offsets adjusted.
 
-    Such a host stands in far more authored spam than ham, and in no comment that a blog got.
+    Authored spam has such hosts far more often than ham, and real comments never have them.
     """
     text = row["text"]
     if ".example" not in f"{text}{row.get('author_url')}".lower():

@@ -1,7 +1,7 @@
-"""Leaves whole sources out in turn, so that every labelled comment is judged by who never saw it.
+"""Leaves out whole sources in turn, so that each comment is judged without its source.
 
-Recipes, cutoffs and what a card states are fitted on these answers (cross-fitting); what ships
-then learns everything by the same settings.
+Recipes, cutoffs and the card's figures are fitted on these scores (cross-fitting). The shipped
+version then learns everything with the same settings.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from training.data.split import group_copies, group_examples
 
 IntArray = npt.NDArray[np.int64]
 
-# How much what was said in other places counts where words alone are learnt from.
+# The weight of comments from other places when only words are learnt.
 _ELSEWHERE = 0.3
 
-# What is no comment under a post: chats, videos, posts of a network. They teach less.
+# Chats, videos and posts of networks, which are not comments under a post. They get less weight.
 OTHER_PLACES: Mapping[str, float] = {
     "janitr-x": 0.3,
     "judol-id": 0.5,
@@ -34,32 +34,32 @@ OTHER_PLACES: Mapping[str, float] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RotationConfig:
-    """Every knob of the rotation, with its reason."""
+    """The settings of the rotation."""
 
-    # Any number does; it only has to stay the same for a run to be repeated.
+    # Arbitrary, but fixed, so that a run can be repeated.
     seed: int = 20_260
-    # Each network learns from three quarters; a fold more costs a quarter of an hour of two cores
+    # Each network learns from three quarters. One more fold costs a quarter of an hour of two cores
     # with bfloat16.
     n_folds: int = 4
-    # So many comments of a source and label teach in one epoch, drawn anew for each: or one blog's
-    # ham would be most of what is learnt.
+    # The most comments of a source and label in one epoch, drawn again for each. Otherwise one
+    # blog's ham would dominate.
     most_of_source: int = 900
-    # The same of what is no comment under a post.
+    # The same for other places.
     most_of_other_place: int = 300
-    # A source that teaches more than others of its size, as it alone holds a kind of spam.
+    # This source teaches more, because only it has a certain kind of spam.
     most_of: Mapping[str, int] = field(default_factory=lambda: {"haacked": 1_800})
 
 
 def is_authored(example: Example) -> bool:
-    """Return True if a comment was written for this project, not found."""
+    """Return True if a comment was written for this project."""
     return example.source.startswith(AUTHORED)
 
 
 def assign_rotation(examples: Sequence[Example], config: RotationConfig) -> IntArray:
-    """Return the fold of each comment: public sources whole, authored ones by post and campaign.
+    """Return each comment's fold: public sources whole, authored ones by post and campaign.
 
-    Sources go, the largest first, to the fold that is then the most even in spam and ham; none
-    counts for more than an epoch draws of it.
+    Sources are assigned in falling size to the fold that then has the most even numbers of spam and
+    ham. No source counts for more than an epoch draws from it.
     """
     counts: dict[str, Counter[bool]] = defaultdict(Counter)
     for example in examples:
@@ -96,10 +96,9 @@ def _drawn(post_key: str, config: RotationConfig) -> int:
 
 
 def teaching_of(examples: Sequence[Example], folds: IntArray, held: int | None) -> list[int]:
-    """Return which comments teach while a fold is held back; all but repeats if none is.
+    """Return the positions to learn from without the fold `held`; all but copies if it is None.
 
-    Copies of what is held back are left out; of copies among the rest one stays, or none where
-    their labels differ.
+    Copies of held comments are left out. Of other copies one stays, or none if their labels differ.
     """
     copies = group_copies([example.comment.text for example in examples])
     clusters: defaultdict[int, list[int]] = defaultdict(list)
@@ -115,16 +114,16 @@ def teaching_of(examples: Sequence[Example], folds: IntArray, held: int | None) 
 
 
 def weight_of(example: Example) -> float:
-    """Return how much a comment counts beside others."""
+    """Return a comment's weight in training."""
     if is_authored(example) and example.language not in (None, "en"):
         return 1.5
     return OTHER_PLACES.get(example.source, 1.0)
 
 
 def weight_for_words_of(example: Example) -> float:
-    """Return how much a comment counts where words alone are learnt from.
+    """Return a comment's weight when only words are learnt.
 
-    The words of what was said in other places mislead about what blogs get.
+    Words from other places mislead about comments on blogs.
     """
     return weight_of(example) * (_ELSEWHERE if example.source in OTHER_PLACES else 1.0)
 
@@ -132,7 +131,7 @@ def weight_for_words_of(example: Example) -> float:
 def draw_epochs(
     examples: Sequence[Example], teaching: Sequence[int], config: RotationConfig
 ) -> Iterator[list[int]]:
-    """Yield for each epoch which of `teaching` are learnt from, without end."""
+    """Yield the positions of each epoch, drawn from `teaching`, without end."""
     kinds: defaultdict[tuple[str, bool], list[int]] = defaultdict(list)
     for position in teaching:
         kinds[examples[position].source, examples[position].is_spam].append(position)
@@ -157,7 +156,7 @@ def _most_of(source: str, config: RotationConfig) -> int | None:
 
 
 def _turn(order: IntArray, most: int | None, epoch: int) -> IntArray:
-    """Return the epoch's share of a shuffled list, going round where it ends."""
+    """Return the epoch's share of a shuffled list, which starts again at its end."""
     if most is None or len(order) <= most:
         return order
     return np.take(order, np.arange(epoch * most, (epoch + 1) * most), mode="wrap")

@@ -1,4 +1,4 @@
-"""Splits examples so that nothing related lies on both sides."""
+"""Splits examples so that related ones are on the same side."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from models.text import normalise
 from training.data.dataset import Example
 
 _SHINGLE_WORDS = 4
-# Shorter texts ("thanks, great post!") are the same by chance, not because one was copied.
+# Shorter texts ("thanks, great post!") are equal by chance.
 MIN_COPY_WORDS = 8
 # Two texts are near-copies if this share of the shorter one's four-word runs is in the other.
 _NEAR_COPY_SHARE = 0.7
-# A run that this many texts share is a stock phrase: it proves nothing, and checking every pair
-# of its texts would take time in the square of their number.
+# A run in this many texts is a stock phrase and no evidence, and comparing all pairs of these texts
+# would take quadratic time.
 _STOCK_PHRASE = 40
 
 
@@ -28,23 +28,23 @@ class _Union:
         self._parent = list(range(size))
 
     def find(self, one: int) -> int:
-        """Return the number that stands for the group of `one`."""
+        """Return the number that represents the group of `one`."""
         while self._parent[one] != one:
             self._parent[one] = self._parent[self._parent[one]]
             one = self._parent[one]
         return one
 
     def join(self, one: int, other: int) -> None:
-        """Make the groups of both the same; the smaller number stands for it."""
+        """Merge both groups; the smaller number represents them."""
         low, high = sorted((self.find(one), self.find(other)))
         self._parent[high] = low
 
 
 def find_copies(texts: Sequence[str]) -> list[tuple[int, int]]:
-    """Return pairs of positions that hold the same or nearly the same text, lower one first.
+    """Return pairs of positions with the same or nearly the same text, lower one first.
 
-    Texts of fewer than eight words are never copies. Not every pair of a larger cluster is
-    listed, but the pairs connect all of it.
+    Texts of fewer than eight words are never copies. Not every pair of a larger cluster is listed,
+    but the pairs connect all of it.
     """
     words = [normalise(text).split() for text in texts]
     shingles = [shingle(w) for w in words]
@@ -65,7 +65,7 @@ def find_copies(texts: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def shingle(words: Sequence[str]) -> frozenset[int]:
-    """Return the four-word runs of a text, hashed; none for a text of fewer words."""
+    """Return the hashed four-word runs of a text; none for fewer words."""
     runs = (tuple(words[i : i + _SHINGLE_WORDS]) for i in range(len(words) - _SHINGLE_WORDS + 1))
     return frozenset(map(hash, runs))
 
@@ -88,7 +88,7 @@ def _near(
 
 
 def group_copies(texts: Sequence[str]) -> npt.NDArray[np.int64]:
-    """Return a group number for each text: texts that copies connect, one group."""
+    """Return a group number for each text; copies have the same number."""
     groups = _Union(len(texts))
     for one, other in find_copies(texts):
         groups.join(one, other)
@@ -96,7 +96,7 @@ def group_copies(texts: Sequence[str]) -> npt.NDArray[np.int64]:
 
 
 def group_examples(examples: Sequence[Example]) -> npt.NDArray[np.int64]:
-    """Return a group number for each example: one post, campaign or copied text, one group."""
+    """Return a group number for each example; one post, campaign or copied text is one group."""
     groups = _Union(len(examples))
     first_with: dict[tuple[str, str], int] = {}
     for position, example in enumerate(examples):

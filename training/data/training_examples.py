@@ -1,4 +1,4 @@
-"""What the network is taught: comments with their labels, varied so that no shortcut pays."""
+"""The network's training examples: labelled comments, varied against shortcuts."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from models.segments import Segment, split_segments
 from training.data.dataset import Example, UnlabelledText
 from training.data.hosts import made_up_host
 
-# What a sentence puts behind a host, such as a full stop, is none of it.
+# Without punctuation after a host, such as a full stop.
 _LINK_HOST = re.compile(r"(?<=://)(?:www\.)?([^\s<>\"'\])/]{0,199}[^\s<>\"'\])/.,;:!?])")
 _LINK = re.compile(r"https?://|\bwww\.", re.IGNORECASE)
-# A remark that is glued to another comment is about so long at most, in characters.
+# The approximate length limit of a remark that is glued to another comment, in characters.
 _REMARK_CHARS = 240
-# Which shares of what is glued are code, a remark with a link, and glued before the text.
+# The shares of glued pieces that are code, have a link, and come before the text.
 _GLUED_CODE, _GLUED_LINKS, _GLUED_BEFORE = 0.15, 0.25, 0.4
 _CODE = (
     "x = [i for i in y]",
@@ -31,16 +31,16 @@ _CODE = (
     "console.log(JSON.stringify(a))",
     "TypeError: 'NoneType' object is not iterable",
 )
-# What is kept of a text into which an advertisement was woven: so many characters on either side.
+# The characters that are kept on each side of a woven advertisement.
 _BEFORE_WOVEN, _AFTER_WOVEN = 350, 250
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingExample:
-    """One comment or text. None where nothing is known: that head learns nothing from it.
+    """One comment or text. A label that is None is unknown and teaches nothing.
 
-    `promotion` are segments known to promote, `plain` those known not to; what lies in neither
-    is not taught. `weight` is how much the training example counts.
+    `promotion` are segments that promote, `plain` segments that do not; the rest is not taught.
+    `weight` is the training example's weight.
     """
 
     input: ModelInput
@@ -52,13 +52,13 @@ class TrainingExample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variation:
-    """How often something is changed, as probabilities. Each takes a shortcut's ground away.
+    """The probabilities of changes. Each prevents a shortcut.
 
-    A known domain must not settle a label (`swap_hosts`), nor whether a source keeps the author's
-    fields (`drop_name`, `drop_host`) or a post's title (`drop_title`). WordPress asks everybody
-    for a homepage, so one alone says nothing (`give_host`). A sincere remark, with its link or its
-    code, vouches for nothing before or behind it: whoever advertises can copy one. It is glued to
-    spam (`glue_spam`) more often than to ham (`glue_ham`), which it comes from.
+    A known domain must not decide a label (`swap_hosts`), nor whether a source has authors' fields
+    (`drop_name`, `drop_host`) or a post's title (`drop_title`). WordPress asks everybody for a
+    homepage, so having one is no evidence (`give_host`). A sincere remark with its link or code is
+    no evidence for the text next to it, because spammers can copy one. Remarks come from ham and
+    are glued to spam (`glue_spam`) more often than to ham (`glue_ham`).
     """
 
     swap_hosts: float = 0.1
@@ -73,7 +73,7 @@ class Variation:
 def training_example_of(example: Example, *, weight: float = 1.0) -> TrainingExample:
     """Return the training example of a labelled comment.
 
-    Spam whose promotion nobody marked teaches that a segment with a link promotes, nothing more.
+    Unmarked spam teaches only that segments with a link promote.
     """
     text = example.comment.text
     promotion: tuple[Segment, ...]
@@ -95,7 +95,7 @@ def training_example_of(example: Example, *, weight: float = 1.0) -> TrainingExa
 
 
 def cut_woven(texts: Sequence[UnlabelledText]) -> list[tuple[str, Segment]]:
-    """Return each text into which an advertisement was woven, cut around it, and where that is."""
+    """Return each text with a woven advertisement, cut around it, and the advertisement's place."""
     found = []
     for text in texts:
         first, last = text.promo_spans[0]
@@ -106,7 +106,7 @@ def cut_woven(texts: Sequence[UnlabelledText]) -> list[tuple[str, Segment]]:
 
 
 def _rest(text: str, spans: Sequence[Segment]) -> tuple[Segment, ...]:
-    """Return what lies between the spans, in order."""
+    """Return the segments between the spans, in order."""
     edges = [0, *(edge for span in sorted(spans) for edge in span), len(text)]
     pairs = zip(edges[::2], edges[1::2], strict=True)
     return tuple((start, end) for start, end in pairs if start < end)
@@ -114,10 +114,10 @@ def _rest(text: str, spans: Sequence[Segment]) -> tuple[Segment, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stock:
-    """What training examples are varied with, taken from other examples.
+    """Hosts and remarks from other examples, for variations.
 
-    `hosts` are those that links lead to, sorted, each once; `remarks` pieces of ham, `linked` those
-    of them with a link.
+    `hosts` are the distinct hosts of links, sorted; `remarks` are pieces of ham, `linked` those
+    with a link.
     """
 
     hosts: Sequence[str] = ()
@@ -126,7 +126,6 @@ class Stock:
 
 
 def collect_stock(training_examples: Sequence[TrainingExample]) -> Stock:
-    """Return what these training examples can be varied with."""
     texts = [one.input.text for one in training_examples]
     hosts = {match[1].lower() for text in texts for match in _LINK_HOST.finditer(text)}
     remarks = [
@@ -143,7 +142,7 @@ def collect_stock(training_examples: Sequence[TrainingExample]) -> Stock:
 
 
 def _remarks(text: str) -> list[str]:
-    """Return a text in pieces of whole segments, each as long as a remark may be."""
+    """Split a text into pieces of whole segments, each at most as long as a remark."""
     pieces: list[Segment] = []
     for start, end in split_segments(text):
         if pieces and end - pieces[-1][0] <= _REMARK_CHARS:
@@ -156,7 +155,7 @@ def _remarks(text: str) -> list[str]:
 def vary(
     training_example: TrainingExample, variation: Variation, stock: Stock, rng: random.Random
 ) -> TrainingExample:
-    """Return the example with some of its surface changed; what it teaches stays the same."""
+    """Return the example with its surface varied; its labels stay the same."""
     changes: dict[str, str] = {}
     for field, share in (
         ("author_name", variation.drop_name),
@@ -177,7 +176,7 @@ def vary(
 
 
 def glued_copies(examples: Sequence[Example], share: float, *, seed: int) -> list[Example]:
-    """Return copies of about this share of the comments, a remark of some ham glued to each."""
+    """Return copies of about this share of the comments, each with a glued remark of some ham."""
     training_examples = [training_example_of(example) for example in examples]
     stock = collect_stock(training_examples)
     if not stock.remarks:
@@ -194,7 +193,7 @@ def glued_copies(examples: Sequence[Example], share: float, *, seed: int) -> lis
 def _glue_remark(
     training_example: TrainingExample, stock: Stock, rng: random.Random
 ) -> TrainingExample:
-    """Return the training example with a piece of somebody's ham before or behind its text."""
+    """Return the training example with a piece of some ham before or after its text."""
     text = training_example.input.text
     drawn = rng.random()
     if drawn < _GLUED_CODE:
@@ -227,7 +226,7 @@ def _shifted(spans: Sequence[Segment], by: int) -> tuple[Segment, ...]:
 def _swap_hosts(
     training_example: TrainingExample, hosts: Sequence[str], rng: random.Random
 ) -> TrainingExample:
-    """Return the example with the hosts of its links drawn anew, its segments moved along."""
+    """Return the example with other hosts in its links, its segments adjusted."""
     text = training_example.input.text
     parts: list[str] = []
     moves: list[_Move] = []
@@ -246,12 +245,12 @@ def _swap_hosts(
     )
 
 
-# Where a host began and ended, and how long the one in its place is.
+# A host's start and end, and the length of its replacement.
 _Move = tuple[int, int, int]
 
 
 def _moved(spans: Sequence[Segment], moves: Sequence[_Move]) -> tuple[Segment, ...]:
-    """Return the spans in the new text; an edge inside a host goes to the new one's end."""
+    """Return the spans in the new text; an edge inside a host moves to the new host's end."""
 
     def move(edge: int) -> int:
         edge = max([edge, *(end for start, end, _ in moves if start < edge < end)])

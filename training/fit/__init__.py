@@ -1,1 +1,1 @@
-"""Fits what stands beside the network, and weighs all evidence."""
+"""Fits the members other than the network, and the weights of all evidence."""

@@ -1,4 +1,4 @@
-"""Counts how near a verdict's seam comes to where remark and advertisement are known to part."""
+"""Compares boundaries in verdicts with known ones between remark and advertisement."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from training.fit.promotion import word_starts
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundBoundaries:
-    """Of spam whose boundary is known, how near a verdict's seam is; of ham, how much has one.
+    """For spam with a known boundary, the distances of found ones; for ham, how many were found.
 
     `exact` means in the same word.
     """
@@ -32,7 +32,7 @@ class FoundBoundaries:
 def compare_boundaries(
     examples: Sequence[Example], outputs: Sequence[ModelOutput]
 ) -> FoundBoundaries:
-    """Count the first seam of each comment, as a verdict tells it, by where it should be."""
+    """Compare the first boundary in each comment's verdict with the known one."""
     n = near = exact = n_ham = alarmed = 0
     for example, output in zip(examples, outputs, strict=True):
         if not example.is_spam:
@@ -51,14 +51,14 @@ def compare_boundaries(
 
 
 def first_boundary(comment: Comment, output: ModelOutput) -> int | None:
-    """Return where a verdict says that the text turns first, None if nowhere."""
+    """Return the offset of the first boundary in a verdict, None if there is none."""
     fired = abrupt_shift(comment, History())
     signals = place_seam(comment, (fired,) if fired else (), output)
     return min((b for signal in signals for b in signal.boundaries), default=None)
 
 
 def _apart(comment: Comment, found: int, known: int) -> tuple[int, int]:
-    """Return how many sentences and words lie between; blanks belong to what follows them."""
+    """Return the sentences and words between two offsets; blanks belong to the next word."""
     text = comment.text
     a, b = sorted((_past_blanks(text, found), _past_blanks(text, known)))
     sentences = (start for start, _ in view_of(comment).sentences)

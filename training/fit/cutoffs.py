@@ -1,4 +1,4 @@
-"""Chooses cutoffs by the error rate they promise."""
+"""Chooses cutoffs by promised error rates."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from service.scoring.conclude import logistic, logit
 from service.scoring.cutoffs import allowed_of, clopper_pearson
 
-# The share of the ham that its tail is read off from, and the fewest comments that show one.
+# The share of the ham that its tail is estimated from, and the fewest comments for that.
 _TAIL_SHARE = 0.05
 _MIN_TAIL = 20
-# How many standard errors lie below the upper end of a one-sided 95 % interval.
+# The standard errors below the upper end of a one-sided 95 % interval.
 _SURE = 1.645
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scored:
-    """A labelled comment and the probability it was given by something that never saw it."""
+    """A labelled comment and its probability by a model that never saw it."""
 
     score: float
     is_spam: bool
@@ -27,8 +27,8 @@ class Scored:
 def choose_spam_cutoff(scored: Sequence[Scored], *, max_false_positive_rate: float) -> float:
     """Return the lowest cutoff that calls at most this share of the ham spam.
 
-    Spam is called from the cutoff up. Raise `ValueError` if there is no ham to choose by, or if
-    too much ham scores 1, so that no cutoff keeps the promise.
+    Scores from the cutoff up are spam. Raises `ValueError` if there is no ham, or if so much ham
+    scores 1 that no cutoff keeps the promise.
     """
     ham = sorted((s.score for s in scored if not s.is_spam), reverse=True)
     if not ham:
@@ -45,14 +45,14 @@ def choose_spam_cutoff(scored: Sequence[Scored], *, max_false_positive_rate: flo
 
 
 def tail_spam_cutoff(scored: Sequence[Scored], *, max_false_positive_rate: float) -> float:
-    """Return the cutoff that the tail of the ham's scores leads to, 0.0 for fewer than 400 ham.
+    """Return the spam cutoff estimated from the tail of the ham's scores, 0.0 below 400 ham.
 
-    The one or two highest ham that a rate such as 0.1 % allows among some thousand say where the
-    cutoff lies by their luck. Over a high threshold most tails are exponential (peaks over
-    threshold: Pickands, "Statistical inference using extreme order statistics", 1975): from the top
-    20th of the ham, in log-odds, it is estimated where the promised share would be left. The mean
-    of n exponential excesses has a standard error of itself / sqrt(n); the cutoff keeps the promise
-    with 95 % of such estimates. Raise `ValueError` for a rate outside [0, 1].
+    With a rate such as 0.1 % and some thousand ham, the one or two highest scores would decide by
+    chance. Above a high threshold most tails are exponential (peaks over threshold: Pickands,
+    "Statistical inference using extreme order statistics", 1975), so the cutoff is extrapolated
+    from the top 20th of the ham, in log-odds. The mean of n exponential excesses has a standard
+    error of itself / sqrt(n); the cutoff keeps the promise with 95 % of such estimates. Raises
+    `ValueError` for a rate outside [0, 1].
     """
     ham = sorted((logit(s.score) for s in scored if not s.is_spam), reverse=True)
     above = int(len(ham) * _TAIL_SHARE)
@@ -71,7 +71,7 @@ def tail_spam_cutoff(scored: Sequence[Scored], *, max_false_positive_rate: float
 def choose_ham_cutoff(scored: Sequence[Scored], *, max_missed_spam_rate: float) -> float:
     """Return the highest cutoff that calls at most this share of the spam ham.
 
-    Ham is called below the cutoff. Raise `ValueError` if there is no spam to choose by.
+    Scores below the cutoff are ham. Raises `ValueError` if there is no spam.
     """
     spam = sorted(s.score for s in scored if s.is_spam)
     if not spam:
@@ -82,9 +82,9 @@ def choose_ham_cutoff(scored: Sequence[Scored], *, max_missed_spam_rate: float) 
 
 
 def count_needed(hits: int, rate: float, *, confidence: float = 0.95) -> int:
-    """Return of how many comments `hits` must be for the exact one-sided bound to keep `rate`.
+    """Return the count at which `hits` keep `rate` by the exact one-sided bound.
 
-    Raise `ValueError` unless 0 < rate < 1.
+    Raises `ValueError` unless 0 < rate < 1.
     """
     if not 0.0 < rate < 1.0:
         msg = f"a bound needs a rate between 0 and 1, got {rate}"

@@ -1,4 +1,4 @@
-"""Fits an embedding of comments to what a network pools."""
+"""Fits an embedding of comments to the network's pooled states."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from training.fit.reading import WindowReader, read_windows
 
 FloatArray = npt.NDArray[np.float64]
 
-# Added to each direction's variance, as a share of the mean variance of those kept: without it
+# Added to each direction's variance, as a share of the mean variance of those kept. Without it,
 # directions that hardly vary would count as much as the others.
 SHRINKAGE = 0.1
-# Shares of strangers' pairs at which the share of found pairs of one campaign is told.
+# The shares of strangers' pairs at which the share of a campaign's found pairs is reported.
 _TOLD_AT = (1e-4, 1e-3, 1e-2)
 
 
 def fit_embedding(
     engine: WindowReader, tokeniser: CommentTokeniser, fit_on: Sequence[Example]
 ) -> tuple[Projection, Measured]:
-    """Return an embedding, fitted on these comments, and how well their campaigns meet in it.
+    """Return an embedding fitted on these comments, and its measured campaigns.
 
-    Ham too is fitted on: by directions of spam alone all ham lies on one side, and looks alike.
-    Raise `ValueError` if there are too few comments.
+    It is fitted on ham too: directions of spam alone would make all ham look alike. Raises
+    `ValueError` if there are too few comments.
     """
     if len(fit_on) <= EMBEDDING_SIZE:
         msg = f"an embedding needs more than {EMBEDDING_SIZE} comments, got {len(fit_on)}"
@@ -45,11 +45,11 @@ def fit_embedding(
 
 
 def fit_projection(pooled: FloatArray) -> Projection:
-    """Return the projection on the directions in which comments differ most, each made as wide.
+    """Return the projection on the directions in which comments differ most, scaled equally.
 
-    `pooled` has a row a comment, more of them than `EMBEDDING_SIZE`. Principal components of the
-    covariance, whitened (Jolliffe, "Principal Component Analysis", 2002, 2.3). Campaigns are too
-    few to learn a metric from.
+    `pooled` has a row per comment, more than `EMBEDDING_SIZE`. The directions are the covariance's
+    principal components, whitened (Jolliffe, "Principal Component Analysis", 2002, 2.3). There are
+    too few campaigns to learn a metric.
     """
     mean = pooled.mean(axis=0)
     variances, directions = np.linalg.eigh(np.cov((pooled - mean).T))
@@ -61,10 +61,10 @@ def fit_projection(pooled: FloatArray) -> Projection:
 def measure_meeting(
     examples: Sequence[Example], embeddings: Sequence[tuple[float, ...] | None]
 ) -> Measured:
-    """Return how much closer members of one campaign lie than other comments.
+    """Return how much closer members of one campaign are than other comments.
 
-    Each member of a campaign is compared with each spam comment: `found_at` tells which share of
-    the pairs of one campaign lies closer than the closest share named of the other pairs.
+    Each member of a campaign is compared with each spam comment. `found_at` is the share of a
+    campaign's pairs that are closer than the given share of the other pairs.
     """
     known = [(e, v) for e, v in zip(examples, embeddings, strict=True) if v and e.is_spam]
     campaigns = np.array([e.campaign or "" for e, _ in known])
@@ -94,7 +94,7 @@ def measure_meeting(
 def pooled_of(
     engine: WindowReader, tokeniser: CommentTokeniser, examples: Sequence[Example]
 ) -> list[list[Sequence[float]]]:
-    """Return what the network pools of each comment's windows. Raise `ValueError` for nothing."""
+    """Return the pooled states of each comment's windows. Raises `ValueError` if there are none."""
     windows = [tokeniser.windows(e.input) for e in examples]
     pooled = [[scores.pooled for scores in some] for some in read_windows(engine, windows)]
     if any(one is None for some in pooled for one in some):

@@ -1,4 +1,4 @@
-"""Turns what was counted and seen into matrices to fit on."""
+"""Turns features and signals into matrices."""
 
 from __future__ import annotations
 
@@ -23,14 +23,13 @@ def signal_names() -> tuple[str, ...]:
 
 
 def signal_strengths(examples: Sequence[Example]) -> FloatArray:
-    """Return `strengths_of` the comments of these examples."""
     return strengths_of([example.comment for example in examples])
 
 
 def strengths_of(comments: Sequence[Comment]) -> FloatArray:
-    """Return each signal's strength on each comment, 0 where its detector was silent.
+    """Return each signal's strength on each comment, 0 if its detector found nothing.
 
-    Files hold no earlier decisions, so every sender is one never seen before.
+    Files hold no earlier decisions, so every sender is unknown.
     """
     column_of = {name: column for column, name in enumerate(signal_names())}
     strengths = np.zeros((len(comments), len(column_of)))

@@ -1,4 +1,4 @@
-"""Fits how much the model and each signal weigh, by logistic regression with signs held."""
+"""Fits the weights of the model and the signals, by logistic regression with fixed signs."""
 
 from __future__ import annotations
 
@@ -23,18 +23,17 @@ from training.fit.cutoffs import (
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
-# Signals that speak for ham; all others may only speak for spam.
+# Signals of ham. All others are signals of spam.
 HAM_SIGNALS = frozenset({"approved_address_before", "approved_person_before", "reference_link"})
-# Whoever sends can add what speaks for ham, an encyclopaedia's address say: so much more is it held
-# back.
+# Senders can add signals of ham, for example an encyclopaedia's URL, so these are penalised more.
 _HAM_HELD_BACK = 10.0
-# Rounding to what can be read off a page changes no score by more than a few hundredths.
+# Rounding to readable numbers changes a score by at most a few hundredths.
 _DECIMALS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FittedWeights:
-    """Weights in log-odds, one a signal in the order of the columns."""
+    """Weights in log-odds, one per signal in the order of the columns."""
 
     base: float
     model: float
@@ -48,7 +47,7 @@ class FittedWeights:
 
 
 def fit_logistic(columns: FloatArray, is_spam: BoolArray) -> tuple[float, tuple[float, ...]]:
-    """Return the offset and the factors, none below 0, that make one calibrated log-odds."""
+    """Return the offset and the non-negative factors that give one calibrated log-odds."""
     count = columns.shape[1]
     weights = _fit(columns, is_spam, bounds=[(0.0, None)] * count, penalties=np.zeros(count))
     return float(weights[0]), tuple(float(w) for w in weights[1:])
@@ -63,11 +62,11 @@ def fit_fusion(
     penalty: float,
     min_firings: int,
 ) -> FittedWeights:
-    """Return the weights under which the total score is calibrated on these comments.
+    """Return the weights that calibrate the total score on these comments.
 
-    `strengths` has a column a signal. A spam signal never weighs below 0 and a ham signal never
-    above; `penalty` is the ridge on signal weights, ten times that on those of ham signals; a
-    signal that fired on fewer than `min_firings` comments has not been seen enough and counts 0.
+    `strengths` has a column per signal. Weights of spam signals are at least 0, those of ham
+    signals at most 0. `penalty` is the ridge on spam signals' weights, ten times that on ham
+    signals'. A signal that fired on fewer than `min_firings` comments gets a weight of 0.
     """
     seen = (strengths > 0).sum(axis=0) >= min_firings
     columns = np.column_stack([model_log_odds, strengths])
@@ -92,7 +91,7 @@ def choose_fusion(
     max_missed_spam_rate: float,
     by_tail: bool = True,
 ) -> Fusion:
-    """Return the weights with the cutoffs that `promised_cutoffs` gives for held-out scores."""
+    """Return the weights with the `promised_cutoffs` of held-out scores."""
     ham_cutoff, spam_cutoff = promised_cutoffs(
         p_spam,
         is_spam,
@@ -125,15 +124,14 @@ def promised_cutoffs(
     max_missed_spam_rate: float,
     by_tail: bool = True,
 ) -> tuple[float, float]:
-    """Return the p_spam below which is ham, and from which up is spam, by both promises.
+    """Return the cutoffs of ham and of spam that keep both promises.
 
-    Each is the split-conformal one: of comments drawn like these, the next is wrong with at most
-    the promised chance, on average over the draws. Fewer than 1 / rate - 1 comments of a label
-    cannot promise that much: the cutoff then lies beyond all of them, and the promise says so.
-    Blocking a sincere person is the costliest mistake, so the cutoff for spam is never below what
-    the tail of the ham's scores leads to (`tail_spam_cutoff`). Tens of thousands of ham of many
-    blogs, none learnt from, need no such room: without `by_tail` the promise is used as far as it
-    goes.
+    Both are split-conformal: for comments drawn like these, the next one is wrong with at most the
+    promised probability, on average over draws. Fewer than 1 / rate - 1 comments of a label cannot
+    promise this: the cutoff is then beyond all of them, and the promise says so. Blocking a sincere
+    person is the costliest error, so the spam cutoff is at least that of the tail of the ham's
+    scores (`tail_spam_cutoff`). Without `by_tail`, for tens of thousands of unseen ham of many
+    blogs, the conformal cutoff is used alone.
     """
     scored = [Scored(score=float(p), is_spam=bool(s)) for p, s in zip(p_spam, is_spam, strict=True)]
     n_spam = int(np.count_nonzero(is_spam))
@@ -141,7 +139,7 @@ def promised_cutoffs(
     ham_cutoff = choose_ham_cutoff(
         scored, max_missed_spam_rate=conformal_hits(n_spam, max_missed_spam_rate) / n_spam
     )
-    # Where the two would cross, everything is settled: there is no unsure band to leave.
+    # If the two cross there is no unsure range, and every comment is decided.
     return min(ham_cutoff, spam_cutoff), spam_cutoff
 
 
@@ -155,11 +153,11 @@ def _spam_cutoff(scored: Sequence[Scored], rate: float, *, by_tail: bool) -> flo
 
 
 def promise(rate: float, hits: int, count: int) -> dict[str, Any]:
-    """Return a promise beside what was measured, with its exact 95 % interval.
+    """Return a promise with the measured rate and its exact 95 % interval.
 
-    `expected_rate` is what the conformal cutoff promises on average; `upper_95` is the exact
-    one-sided bound, and `count_for_95` how many comments it would take, with as many hits, for that
-    bound to keep the promise.
+    `expected_rate` is the conformal cutoff's average promise, `upper_95` the exact one-sided bound.
+    `count_for_95` is the number of comments at which this bound would keep the promise with as many
+    hits.
     """
     low, high = clopper_pearson(hits, count)
     _, upper = clopper_pearson(hits, count, confidence=0.9)
@@ -182,7 +180,7 @@ def _fit(
     bounds: Sequence[tuple[float | None, float | None]],
     penalties: FloatArray,
 ) -> FloatArray:
-    """Return intercept and weights that minimise log loss plus ridge, within the bounds."""
+    """Return the intercept and weights that minimise log loss plus ridge within the bounds."""
     signs = np.where(is_spam, 1.0, -1.0)
 
     def loss(weights: FloatArray) -> tuple[float, FloatArray]:

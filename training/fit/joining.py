@@ -1,4 +1,4 @@
-"""Fits the linear member, and how it joins the network to one calibrated probability."""
+"""Fits the linear members, and joins them and the network to one calibrated probability."""
 
 from __future__ import annotations
 
@@ -33,62 +33,59 @@ FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int64]
 
-# Fewer names of either label are no ground to fit on.
+# With fewer names of a label there is no table of names.
 _MIN_NAMES = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JoinConfig:
-    """Every knob of the joining, with its reason."""
+    """The settings of the joining."""
 
-    # Any number does; it only has to stay the same for a run to be repeated.
+    # Arbitrary, but fixed, so that a run can be repeated.
     seed: int = 20_260
-    # The linear member. What one comment alone holds teaches that comment only.
+    # The linear member. A feature of a single comment teaches nothing about others.
     inverse_ridge: float = 4.0
     min_comments: int = 2
-    # Copies with a remark of some ham glued to them teach that its words and its link vouch for
-    # nothing. On the calibration part (2,430 ham, 938 spam) a pasted reference link then lowers the
-    # log-odds by 1.56, not by 2.85; ROC AUC 0.961 and 0.962, recall at 1 % false positives 0.689
-    # and 0.680. Where copies stand in for as many comments, they cost more or help less.
+    # Copies with a glued remark of some ham teach that its words and links are no evidence. On the
+    # calibration part (2,430 ham, 938 spam) a pasted reference link then lowers the log-odds by
+    # 1.56 instead of 2.85; the ROC AUC is 0.961 instead of 0.962, the recall at 1 % false positives
+    # 0.689 instead of 0.680. Replacing comments by copies costs more or helps less.
     glued_share: float = 0.3
-    # So often what is glued is drawn anew, and the mean of the tables serves: by one draw or
-    # another the ROC AUC on `haacked` (8,099 ham, 407 spam) was 0.9759, 0.9761 and 0.9796, of their
-    # mean 0.9783; it costs nothing when serving.
+    # The glued remarks are drawn this often, and the mean of the tables serves, at no cost. The ROC
+    # AUC on `haacked` (8,099 ham, 407 spam) was 0.9759 to 0.9796 with one draw, 0.9783 with the
+    # mean.
     draws: int = 2
-    # So much counts beside them what machine-written answers say, each with and without the
-    # advertisement that was woven into it.
+    # The weight of machine-written texts with and without the advertisement woven into them.
     woven_share: float = 0.15
-    # The table of names. Out of fold on the public blogs, beside the linear member alone: without
-    # names AUC 0.988 and recall at 0.1 / 0.5 / 1 % false positives 0.674 / 0.807 / 0.860; with 0.3
-    # of a table with 0.5 / 2 / 8: 0.990, 0.991, 0.991 and 0.714, 0.732, 0.744 at 0.1 %.
+    # The table of names. On the public blogs, out of fold, the linear member alone has an AUC of
+    # 0.988 and a recall at 0.1 % false positives of 0.674. With 0.3 of a table with 0.5 / 2 / 8 it
+    # has 0.990, 0.991, 0.991 and 0.714, 0.732, 0.744.
     names_inverse_ridge: float = 4.0
-    # Between which log-odds a name counts: it costs nothing to choose, so it vouches little, and
-    # no name alone condemns.
+    # The limits of a name's log-odds: a name costs nothing, so it is weak evidence of ham, and no
+    # name alone is proof of spam.
     name_bounds: tuple[float, float] = (-1.0, 2.0)
-    # Between which log-odds the linear member counts: harmless words cost nothing, and a sum over
-    # words can be outbid by them.
+    # The limits of the linear member's log-odds: harmless words cost nothing, and enough of them
+    # would outweigh any sum over words.
     linear_bounds: tuple[float, float] = (-4.0, 6.0)
-    # Between which log-odds of its first part the rest of the network reads a window.
+    # The second part of the network reads windows with log-odds between these.
     open_log_odds: tuple[float, float] = (-3.0, 3.0)
-    # How much a segment's words count beside the network, and how far below the most promotional
-    # segment of a comment another may lie (how far
-    # out of fold, 2026-11-26).
+    # The weight of a segment's words relative to the network, and the largest distance from a
+    # comment's most promotional segment. Both are chosen out of fold.
     marks_words: float = 0.4
     marks_within: float = 3.5
-    # Which log-odds of promotion mark a segment: what agrees best with marks by hand. Lower ones
-    # mark more of the ham that waits.
+    # Candidate thresholds for marking a segment; the best agreement with manual marks wins. Lower
+    # ones mark more of the unsure ham.
     mark_thresholds: tuple[float, ...] = (-2.0, -1.5, -1.0, -0.5, 0.0, 0.5, 1.0)
 
 
 def fit_linear(
     examples: Sequence[Example], config: JoinConfig, texts: Sequence[UnlabelledText] = ()
 ) -> LinearTable:
-    """Return the linear member, fitted on these comments, and on the advertisements in `texts`.
+    """Return the linear member, fitted on these comments and on advertisements in `texts`.
 
-    Authored comments stand apart: spam is far commoner among them than among public ones. Of a
-    homepage it learns nothing, so one that is seen later weighs nothing here: with a table of
-    hosts 18 % more of 400 sincere comments waited once they had a company's homepage, without it
-    3 % (2026-11-27, out of fold, where 2 % of the spam is published).
+    Authored comments get their own intercept, because far more of them are spam. Homepages are left
+    out: with a table of hosts, 18 % of 400 sincere comments newly waited after they got a company's
+    homepage, without it 3 % (out of fold, with 2 % of the spam published).
     """
     of_examples = to_matrix([count_features(_without_homepage(e)) for e in examples])
     table = mean_of(
@@ -99,7 +96,7 @@ def fit_linear(
 
 
 def _fit_woven(woven: Sequence[tuple[str, Segment]], config: JoinConfig) -> LinearTable:
-    """Return what tells a text with an advertisement woven into it from the same without it."""
+    """Return a table that separates texts with a woven advertisement from the texts without it."""
     with_it = [text for text, _ in woven]
     without = [text[:first] + text[last:] for text, (first, last) in woven]
     return fit_table(
@@ -131,10 +128,10 @@ def _fit_drawn(
 
 
 def fit_names(examples: Sequence[Example], config: JoinConfig) -> LinearTable | None:
-    """Return what authors' names say of spam; None where hardly any comment has a name.
+    """Return the table of authors' names, None if too few comments have a name.
 
-    It is 0 halfway between the mean of spam and of ham, so that having a name weighs as much as
-    having none does on average. Of a homepage it learns nothing either.
+    It is 0 halfway between the means of spam and of ham, so that on average a name weighs as much
+    as none. Homepages are left out.
     """
     counted = [(e, count_name(_without_homepage(e))) for e in examples]
     named = [(e, found) for e, found in counted if found is not None]
@@ -155,9 +152,9 @@ def fit_names(examples: Sequence[Example], config: JoinConfig) -> LinearTable | 
 
 
 def fit_marks(examples: Sequence[Example], config: JoinConfig) -> LinearTable | None:
-    """Return what a segment's words say of promotion; None where nothing was marked.
+    """Return the table of promotion by a segment's words, None if nothing was marked.
 
-    It is fitted on authored comments, in which all that promotes is marked.
+    It is fitted on authored comments, in which all promotion is marked.
     """
     return fit_promotion(
         [CountedText.of(e) for e in examples if e.source.startswith(AUTHORED)],
@@ -186,10 +183,10 @@ def calibrate(
     *,
     is_real: BoolArray | None = None,
 ) -> Calibration:
-    """Return how the members' log-odds make one probability, fitted on comments not learnt from.
+    """Return the calibration of the members' log-odds, fitted on unseen comments.
 
-    What the words say that promote most is a member of its own. `is_real` says which comments the
-    probability is of: those that blogs got, not those written to be hard; all without it.
+    The strongest promotion is a member of its own. `is_real` selects the comments that the
+    probability is about: real ones, not those written to be hard; by default all.
     """
     is_spam = labels(examples)
     named = np.clip(read.names, *config.name_bounds)

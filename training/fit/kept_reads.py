@@ -1,4 +1,4 @@
-"""Keeps what members say of comments in a file, and takes rows of it out or together."""
+"""Stores the members' scores of comments in files, and selects or joins rows."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ IntArray = npt.NDArray[np.int64]
 
 _ONE_A_COMMENT = ("network", "linear", "names", "strongest")
 
-# For each comment, for each of its windows, one number a token.
+# For each comment, for each of its windows, one number per token.
 _Promotion = Sequence[Sequence[Sequence[float]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinearSaid:
-    """What linear members say of comments: numbers of each, one a column; and one a segment."""
+    """The linear members' scores: one row per comment, and one number per segment."""
 
     said: FloatArray
     by_words: Sequence[Sequence[float]]
 
 
 def linear_said_bytes(kept: LinearSaid) -> bytes:
-    """Return what linear members say as an archive of plain arrays, for `read_linear_said`."""
+    """Return linear members' scores as an archive of plain arrays, for `read_linear_said`."""
     buffer = io.BytesIO()
     np.savez_compressed(
         buffer,
@@ -44,7 +44,7 @@ def linear_said_bytes(kept: LinearSaid) -> bytes:
 
 
 def read_linear_said(content: bytes) -> LinearSaid:
-    """Return what `linear_said_bytes` kept."""
+    """Return the scores that `linear_said_bytes` stored."""
     with np.load(io.BytesIO(content), allow_pickle=False) as archive:
         numbers = archive["by_words"].tolist()
         runs = _runs(archive["segments"].tolist())
@@ -52,7 +52,7 @@ def read_linear_said(content: bytes) -> LinearSaid:
 
 
 def read_bytes(read: Read) -> bytes:
-    """Return what a network read as an archive of plain arrays; windows are left out."""
+    """Return a network's scores as an archive of plain arrays, without the windows."""
     arrays: dict[str, npt.NDArray[np.generic]] = {n: getattr(read, n) for n in _ONE_A_COMMENT}
     arrays |= _flat(read.promotion)
     buffer = io.BytesIO()
@@ -61,7 +61,7 @@ def read_bytes(read: Read) -> bytes:
 
 
 def read_from(content: bytes, windows: Sequence[Sequence[Window]]) -> Read:
-    """Return what `read_bytes` kept of comments with these windows."""
+    """Return the scores that `read_bytes` stored of comments with these windows."""
     with np.load(io.BytesIO(content), allow_pickle=False) as archive:
         arrays = dict(archive)
     return Read(
@@ -73,7 +73,7 @@ def read_from(content: bytes, windows: Sequence[Sequence[Window]]) -> Read:
 
 
 def join_reads(reads: Sequence[Read]) -> Read:
-    """Return what was read of several lists of comments as of one."""
+    """Return the scores of several lists of comments as those of one list."""
     return Read(
         **{n: np.concatenate([getattr(read, n) for read in reads]) for n in _ONE_A_COMMENT},
         windows=[w for read in reads for w in read.windows],
@@ -83,7 +83,7 @@ def join_reads(reads: Sequence[Read]) -> Read:
 
 
 def take_rows(read: Read, rows: IntArray) -> Read:
-    """Return what was read of the comments at these places, in their order."""
+    """Return the scores of the comments at these positions, in their order."""
     return Read(
         **{n: getattr(read, n)[rows] for n in _ONE_A_COMMENT},
         windows=[read.windows[i] for i in rows],

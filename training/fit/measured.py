@@ -1,4 +1,4 @@
-"""What was measured of a version, before any page is written of it."""
+"""The measured results of a version, before they are written as a page."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ BoolArray = npt.NDArray[np.bool_]
 # Counts and figures on their way into JSON.
 Measured = dict[str, Any]
 
-# The way of judging that every part has.
+# The name of the way of judging that every part has.
 ALL_EVIDENCE = "all_evidence"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredPart:
-    """One part of the data with what a version says of it.
+    """One part of the data with a version's scores.
 
-    `ways` has each comment's p_spam by each way of judging, `ALL_EVIDENCE` among them.
+    `ways` has each comment's p_spam by each way of judging, including `ALL_EVIDENCE`.
     """
 
     name: str
@@ -38,5 +38,4 @@ class MeasuredPart:
 
     @property
     def is_spam(self) -> BoolArray:
-        """Return the labels, in the order of the scores."""
         return np.array([e.is_spam for e in self.examples], dtype=np.bool_)

@@ -1,4 +1,4 @@
-"""A version's members as files, and what they say together of comments with all evidence."""
+"""A version's members as files, and their scores of comments with all evidence."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ FloatArray = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Members:
-    """What judges: network, linear member, their calibration, the weights of all evidence."""
+    """The parts that judge: network, linear members, calibration, weights of all evidence."""
 
     engine: WindowReader
     tokeniser: CommentTokeniser
@@ -55,14 +55,13 @@ class Members:
     calibration: Calibration
     fusion: Fusion
     names: LinearTable | None = None
-    # For who measures marks: it says nothing of spam, so `read` does not ask it.
+    # For measuring marks. It is no evidence of spam, so `read` does not use it.
     marks: LinearTable | None = None
 
     def p_spam(self, examples: Sequence[Example], strengths: FloatArray) -> FloatArray:
-        """Return each comment's p_spam for a sender never seen before.
+        """Return each comment's p_spam for an unknown sender.
 
-        `strengths` are those of `signal_strengths`; a detector that the version does not know
-        weighs nothing.
+        `strengths` are `signal_strengths`. Detectors that the version does not know get no weight.
         """
         if not examples:
             return np.zeros(0)
@@ -70,13 +69,13 @@ class Members:
         return all_evidence(p_spam_of(read, self.calibration), strengths, self.known_fusion)
 
     def judge(self, comments: Sequence[Comment]) -> FloatArray:
-        """Return each comment's p_spam with all evidence, for a sender never seen before."""
+        """Return each comment's p_spam with all evidence, for an unknown sender."""
         read = self._read([model_input(comment) for comment in comments])
         model = p_spam_of(read, self.calibration)
         return all_evidence(model, strengths_of(comments), self.known_fusion)
 
     def read(self, examples: Sequence[Example]) -> Read:
-        """Return what the members say of each comment, before calibration."""
+        """Return the members' scores of each comment, before calibration."""
         return self._read([e.input for e in examples])
 
     def _read(self, inputs: Sequence[ModelInput]) -> Read:
@@ -92,9 +91,9 @@ class Members:
 def read_members(
     files: Mapping[str, bytes], *, threads: int | None = None, engine: WindowReader | None = None
 ) -> Members:
-    """Return the members that the files of a transformer version hold.
+    """Return the members in the files of a transformer version.
 
-    `engine` runs the network in place of the one that serves, which takes so many `threads`.
+    `engine` replaces the serving engine, which would use `threads` threads.
     """
     calibration = read_calibration(files[CALIBRATION_FILE])
     return Members(
@@ -111,7 +110,7 @@ def read_members(
 def engine_of(
     files: Mapping[str, bytes], calibration: Calibration, *, threads: int | None = None
 ) -> Engine:
-    """Return an engine that runs the network among these files; it keeps nothing on the disk."""
+    """Return an engine that runs the network in these files, without leaving files on disk."""
     names = (NETWORK_FILE, WEIGHTS_FILE, REST_FILE, REST_WEIGHTS_FILE)
     with tempfile.TemporaryDirectory() as folder:
         for name in names:

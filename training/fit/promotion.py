@@ -1,4 +1,4 @@
-"""Fits what marks promotional segments on comments whose promotion was marked by hand."""
+"""Fits the marker of promotional segments on comments that were marked by hand."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from training.data.dataset import Example
 from training.fit.evidence import to_matrix
 from training.fit.regression import fit_table
 
-# A segment counts as promotion if at least this share of it was marked.
+# A segment is promotion if at least this share of it was marked.
 _MIN_MARKED_SHARE = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkedTokens:
-    """How a marker's words agree with those marked by hand, on spam; on ham, what it marked."""
+    """The agreement with words marked by hand in spam, and the marked words in ham."""
 
     both: int
     only_marker: int
@@ -32,17 +32,14 @@ class MarkedTokens:
 
     @property
     def precision(self) -> float:
-        """Return the share of the marker's words in spam that were marked by hand, 0 for none."""
         return self.both / ((self.both + self.only_marker) or 1)
 
     @property
     def recall(self) -> float:
-        """Return the share of the words marked by hand that the marker found, 0 for none."""
         return self.both / ((self.both + self.only_hand) or 1)
 
     @property
     def f1(self) -> float:
-        """Return the harmonic mean of precision and recall over words, 0 without any."""
         all_marked = 2 * self.both + self.only_marker + self.only_hand
         return 2 * self.both / all_marked if all_marked else 0.0
 
@@ -57,7 +54,7 @@ class CountedText:
 
     @classmethod
     def of(cls, example: Example) -> CountedText:
-        """Return an example's segments, counted exactly as in serving."""
+        """Return an example's segments, counted as in serving."""
         segments = split_segments(example.comment.text)
         vectors = segment_features(example.input, segments)
         return cls(example=example, segments=tuple(segments), vectors=tuple(vectors))
@@ -70,9 +67,9 @@ def fit_promotion(
     min_segments: int,
     seed: int,
 ) -> LinearTable | None:
-    """Return the table under which promotional segments score high; None where none was marked.
+    """Return the table that scores promotional segments high, None if none were marked.
 
-    It is fitted on the texts whose promotion is known, by `training.fit.regression.fit_table`.
+    It is fitted by `training.fit.regression.fit_table` on texts whose promotion is known.
     """
     vectors: list[Features] = []
     promotional: list[bool] = []
@@ -101,7 +98,7 @@ def _is_marked(segment: Segment, spans: Sequence[Segment]) -> bool:
 def compare_tokens(
     examples: Sequence[Example], marked: Sequence[Sequence[Segment]]
 ) -> MarkedTokens:
-    """Count words by who marked them; a word belongs to the segment that its first letter is in."""
+    """Count words by who marked them; a word belongs to the segment of its first letter."""
     counts = np.zeros(5, dtype=np.int64)
     for example, segments in zip(examples, marked, strict=True):
         if example.promo_spans is None:
@@ -126,7 +123,7 @@ def compare_tokens(
 
 
 def word_starts(text: str) -> npt.NDArray[np.int64]:
-    """Return where words begin, in characters; whatever stands between blanks is one."""
+    """Return the offsets of words, in characters; words are separated by blanks."""
     starts = [
         i for i, c in enumerate(text) if not c.isspace() and (i == 0 or text[i - 1].isspace())
     ]

@@ -1,4 +1,4 @@
-"""Reads what a version's members say of comments, by the code that serves, and measures it."""
+"""Reads comments with a version's members, by the serving code, and measures the scores."""
 
 from __future__ import annotations
 
@@ -38,23 +38,23 @@ BoolArray = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Read:
-    """What the members say of comments, before calibration. One row a comment."""
+    """The members' scores of comments, before calibration. One row per comment."""
 
     network: FloatArray
     linear: FloatArray
     # Of the author's name, 0 without one.
     names: FloatArray
-    # Of the words that promote most (`models.transformer.strongest_promotion`).
+    # Of the most promotional words (`models.transformer.strongest_promotion`).
     strongest: FloatArray
     windows: Sequence[Sequence[Window]]
     promotion: Sequence[Sequence[Sequence[float]]]
-    # Of promotion, by its words, for each segment (`models.promotion.promotion_by_words`); none
-    # where no table was asked.
+    # Of promotion for each segment, by its words (`models.promotion.promotion_by_words`); empty
+    # without a table.
     by_words: Sequence[Sequence[float]]
 
 
 class WindowReader(Protocol):
-    """Whatever runs a network: `models.engine.Engine`, or one for another kind of machine."""
+    """Runs a network: `models.engine.Engine`, or one for another kind of machine."""
 
     def read(self, windows: Sequence[Window]) -> list[WindowScores]:
         """Return each window's scores, in order."""
@@ -68,7 +68,7 @@ def read_inputs(
     names: LinearTable | None = None,
     marks: LinearTable | None = None,
 ) -> Read:
-    """Return what the members say, by the very code that serves around the engine."""
+    """Return the members' scores, computed by the serving code."""
     return replace(
         read_network(inputs, engine, tokeniser),
         linear=np.array([linear.highest_of(count_vectors(one)) for one in inputs]),
@@ -80,7 +80,7 @@ def read_inputs(
 def read_network(
     inputs: Sequence[ModelInput], engine: WindowReader, tokeniser: CommentTokeniser
 ) -> Read:
-    """Return what a network alone says; the linear members say 0."""
+    """Return a network's scores; those of the linear members are 0."""
     windows = [tokeniser.windows(one) for one in inputs]
     of_comment = read_windows(engine, windows)
     promotion = [[s.promotion for s in some] for some in of_comment]
@@ -104,27 +104,25 @@ def read_windows(
 
 
 def log_odds_of(read: Read, calibration: Calibration) -> FloatArray:
-    """Return the model's log-odds of spam."""
     return calibration.log_odds(read.network, read.linear, read.strongest, read.names)
 
 
 def labels(examples: Sequence[Example]) -> BoolArray:
-    """Return which comments are spam."""
+    """Return an array that is True for spam."""
     return np.array([example.is_spam for example in examples], dtype=np.bool_)
 
 
 def p_spam_of(read: Read, calibration: Calibration) -> FloatArray:
-    """Return what the model alone states, calibrated."""
+    """Return the model's calibrated p_spam."""
     return logistic_of(log_odds_of(read, calibration))
 
 
 def logistic_of(log_odds: FloatArray) -> FloatArray:
-    """Return the probability of each log-odds."""
     return np.array([logistic(float(s)) for s in log_odds])
 
 
 def logit_of(p_spam: FloatArray) -> FloatArray:
-    """Return the log-odds of each probability, bounded as serving bounds them."""
+    """Return the log-odds of each probability, bounded as in serving."""
     return np.array([logit(float(p)) for p in p_spam])
 
 
@@ -134,7 +132,7 @@ def mark(
     shows: BoolArray,
     calibration: Calibration,
 ) -> list[tuple[Segment, ...]]:
-    """Return what serving would mark of each comment; `shows` says which show their marks."""
+    """Return the marks of each comment as in serving; `shows` selects comments with marks."""
     return [
         mark_segments(e.comment.text, w, p, calibration, words) if show else ()
         for e, w, p, words, show in zip(
@@ -146,10 +144,10 @@ def mark(
 def all_evidence(
     model_p_spam: FloatArray, strengths: FloatArray, fusion: Fusion | ModelVersion
 ) -> FloatArray:
-    """Return each comment's p_spam as serving would state it for a sender never seen before.
+    """Return each comment's p_spam as in serving, for an unknown sender.
 
-    `strengths` has a column a detector, as `signal_strengths` returns them; a detector that the
-    version does not know weighs nothing.
+    `strengths` has a column per detector, as from `signal_strengths`. Detectors that the version
+    does not know get no weight.
     """
     row = np.array([fusion.signal_weights.get(name, 0.0) for name in signal_names()])
     return logistic_of(fusion.base + fusion.model_weight * logit_of(model_p_spam) + strengths @ row)
@@ -165,9 +163,9 @@ def measure_part(
     *,
     p_spam: FloatArray | None = None,
 ) -> MeasuredPart:
-    """Return everything that a card says about one part.
+    """Return all measurements of one part for the card.
 
-    `p_spam` is what all evidence says where that is not by these very weights.
+    `p_spam` is that of all evidence if it was computed with other weights.
     """
     model_p_spam = p_spam_of(read, calibration)
     if p_spam is None:

@@ -1,4 +1,4 @@
-"""Fits one sparse logistic regression into a table that can serve."""
+"""Fits a sparse logistic regression into a table for serving."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from models.linear import LinearTable
 
 # Smaller coefficients add up to less than 0.01 log-odds on any authored comment.
 _MIN_COEFFICIENT = 1e-3
-# What leans nowhere may still say something beside others; what leans wholly is no more certain.
+# Unbiased features may still help others, and features of only one label are no more certain.
 _LEAST_LEANING, _MOST_LEANING = 0.1, 4.0
 
 FloatArray = npt.NDArray[np.float64]
@@ -28,19 +28,18 @@ def fit_table(
     sources: npt.NDArray[np.int64] | None = None,
     weights: FloatArray | None = None,
 ) -> LinearTable:
-    """Return the table under which rows labelled true score high.
+    """Return the table that scores rows labelled true high.
 
-    Features that occur in fewer than `min_rows` rows are left out, as are coefficients that
-    hardly differ from 0. Rows that are `apart` get an intercept of their own, which is dropped
-    afterwards: it takes up that spam is commoner among them, so that no word has to. Features that
-    lean to one label learn with less of a ridge than those that do not: each is multiplied by how
-    far it leans, as naive Bayes counts it (Wang and Manning 2012). `sources`, a
-    number from 0 up for each row, makes what leans in many sources lean farther than what one says
-    as often; without it each row is a source. `weights` says how much each row counts.
+    Features in fewer than `min_rows` rows and coefficients near 0 are left out. Rows that are
+    `apart` get their own intercept, which is dropped afterwards, so that no word has to explain
+    their larger share of spam. Features of mostly one label get less ridge: each is multiplied by
+    the log-ratio of its labels, as in naive Bayes (Wang and Manning 2012). `sources`, a number from
+    0 up for each row, gives features of many sources a larger ratio than equally frequent ones of a
+    single source; without it each row is a source. `weights` has the weight of each row.
     """
     rows_with = np.bincount(features.indices, minlength=features.shape[1])
     ids = np.flatnonzero(rows_with >= min_rows)
-    # The dual form settles nine times faster where there are far more features than rows.
+    # The dual form is nine times faster with far more features than rows.
     model = LogisticRegression(
         C=inverse_ridge, solver="liblinear", dual=True, random_state=seed, max_iter=5000
     )
@@ -62,7 +61,7 @@ def fit_table(
 def _leaning(
     columns: sparse.csr_matrix, labels: npt.NDArray[np.bool_], sources: npt.NDArray[np.int64]
 ) -> FloatArray:
-    """Return for each feature how far from 0 the log-ratio of its two labels' counts lies."""
+    """Return for each feature the absolute log-ratio of its two labels' counts."""
     occurs = (columns > 0).astype(np.float64)
     in_spam, in_ham = (1.0 + _count(occurs, of, sources) for of in (labels, ~labels))
     ratios = np.log(in_spam / in_spam.sum()) - np.log(in_ham / in_ham.sum())
@@ -72,9 +71,9 @@ def _leaning(
 def _count(
     occurs: sparse.csr_matrix, among: npt.NDArray[np.bool_], sources: npt.NDArray[np.int64]
 ) -> FloatArray:
-    """Return for each feature the square roots of how many rows of a source have it, added up.
+    """Return for each feature the sum of the square roots of its rows in each source.
 
-    That a thousand comments of one blog say a word is no thousandfold sign of what others say.
+    A thousand comments of one blog with a word are not a thousand times the evidence about others.
     """
     rows = np.arange(len(sources))
     by_source = sparse.csr_matrix((among.astype(np.float64), (sources, rows))) @ occurs

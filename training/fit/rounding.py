@@ -1,4 +1,4 @@
-"""Measures what rounding a network to int8 changes about verdicts."""
+"""Measures how rounding a network to int8 changes verdicts."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ BoolArray = npt.NDArray[np.bool_]
 
 
 def draw_to_compare(count: int, most: int, seed: int) -> list[int]:
-    """Return at most so many of `count` places, drawn by the seed, in order."""
+    """Return at most `most` of `count` positions, drawn by the seed, in order."""
     return sorted(np.random.default_rng(seed).permutation(count)[:most].tolist())
 
 
 def network_reader(
     network: Network, open_log_odds: tuple[float, float], *, exact: bool = False
 ) -> Engine:
-    """Return the engine that serves with a network that is not rounded.
+    """Return an engine with a network that is not rounded.
 
-    It computes in bfloat16 where the CPU can, `exact` in float32.
+    It computes in bfloat16 if the CPU can; with `exact` in float32.
     """
     above, below = open_log_odds
     with tempfile.TemporaryDirectory() as folder:
@@ -46,7 +46,7 @@ def network_reader(
 def compare_rounding(
     before: FloatArray, after: FloatArray, is_spam: BoolArray, fusion: Fusion
 ) -> Measured:
-    """Return what rounding changed: p_spam of the same comments without and with it."""
+    """Return the changes from rounding, given p_spam of the same comments before and after."""
     cutoffs = (fusion.ham_cutoff, fusion.spam_cutoff)
     moved = np.abs(np.digitize(before, cutoffs) - np.digitize(after, cutoffs))
     return {

@@ -25,28 +25,27 @@ IntArray = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WeighConfig:
-    """Every knob of the weighing, with its reason."""
+    """The settings of the weighing."""
 
-    # Ridge on the signals' weights. 1 / 3 / 10 with sources held out (15,446 ham, 4,314 spam of
-    # blogs, 2026-11-26): left unsure at the promises 4.5 / 4.4 / 5.4 % of ham, 15.7 / 16.2 / 17.6 %
-    # of spam, ham written to be hard that is called spam 7 / 4 / 3 of 476.
+    # The ridge on the signals' weights. With sources held out (15,446 ham, 4,314 spam of blogs), 1
+    # / 3 / 10 leave 4.5 / 4.4 / 5.4 % of the ham and 15.7 / 16.2 / 17.6 % of the spam unsure, and
+    # call 7 / 4 / 3 of 476 hard ham spam.
     signal_penalty: float = 3.0
-    # Fewer firings say too little about a signal to let it weigh anything.
+    # A signal with fewer firings gets no weight.
     min_firings: int = 5
-    # The promises: what may go wrong in the confident verdicts, the rest is unsure.
+    # The promised error rates of the confident verdicts; everything else is unsure.
     max_false_positive_rate: float = 0.001
-    # With 1 / 2 % of the spam missed (24,312 ham, 6,327 spam under posts, out of fold, 2026-11-28)
-    # 12.1 / 5.7 % of the ham waits: homepages teach nothing, and some spam has no other sign.
+    # With 1 / 2 % of the spam missed (24,312 ham, 6,327 spam under posts, out of fold) 12.1 / 5.7 %
+    # of the ham waits: homepages teach nothing, and some spam has no other sign.
     max_missed_spam_rate: float = 0.02
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """What is known of some comments: the model's p_spam and a column of strengths a detector.
+    """The evidence on some comments: the model's p_spam and a column of strengths per detector.
 
-    `is_promised` says which the promises are about, None for all. `folds` are those in which
-    weights are fitted without a comment: those of the linear members, so that weights fitted
-    without a fold are near those that serve.
+    `is_promised` selects the comments of the promises, None for all. `folds` are those of the
+    linear members: weights fitted without a fold are then close to those that serve.
     """
 
     examples: Sequence[Example]
@@ -57,15 +56,14 @@ class Evidence:
 
     @property
     def is_spam(self) -> BoolArray:
-        """Return the labels, in the order of the rows."""
         return labels(self.examples)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weighed:
-    """The fitted weights with their cutoffs, and what they were chosen by.
+    """The fitted weights with their cutoffs, and the scores that they were chosen by.
 
-    `out_of_fold` is each calibration comment's p_spam by weights fitted on other folds.
+    `out_of_fold` is each calibration comment's p_spam by weights of the other folds.
     """
 
     fusion: Fusion
@@ -73,10 +71,10 @@ class Weighed:
 
 
 def weigh(calibration: Evidence, config: WeighConfig) -> Weighed:
-    """Return weights of all evidence, and cutoffs, fitted on out-of-fold answers.
+    """Return weights of all evidence, and cutoffs, fitted on out-of-fold scores.
 
-    Files hold no histories, whose weights are set by judgement (`service.scoring.weights`): the
-    cutoffs, and what they promise, are those for a sender never seen before.
+    Files hold no histories, so the weights of histories are set by judgement
+    (`service.scoring.weights`), and the cutoffs and their promises apply to unknown senders.
     """
     weights, out_of_fold = fit_weights(calibration, config)
     promised = calibration.is_promised
@@ -95,7 +93,7 @@ def weigh(calibration: Evidence, config: WeighConfig) -> Weighed:
 def fit_weights(evidence: Evidence, config: WeighConfig) -> tuple[FittedWeights, FloatArray]:
     """Return the weights of model and signals, and each comment's p_spam.
 
-    The p_spam are by weights that were fitted on other folds.
+    Each p_spam is by weights of the other folds.
     """
     is_spam, log_odds = evidence.is_spam, logit_of(evidence.model_p_spam)
 

@@ -1,9 +1,9 @@
-"""The network that is fine-tuned: one encoder that answers after several of its layers.
+"""The network: one encoder with outputs after several of its layers.
 
-Each exit has a head for spam and one for promotion. Training teaches all of them at once; the
-earlier ones learn, beside the labels, what the last one says (deep supervision, Lee et al. 2015).
-Serving asks the second exit only what the first leaves open (early exits, Teerapittayanon et al.
-2016), so a network is served as two graphs: `First` and `Rest`.
+Each exit has a head for spam and one for promotion. All are trained together; the earlier ones
+learn from the labels and from the last one (deep supervision, Lee et al. 2015). Serving uses the
+second exit only if the first is unsure (early exits, Teerapittayanon et al. 2016), so a network is
+served as two graphs: `First` and `Rest`.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from torch import nn
 # Log-odds of spam (windows) and of promotion (windows, tokens).
 Said = tuple[torch.Tensor, torch.Tensor]
 
-# The layer whose states are pooled, counted from 0. Those after the last are spread along spam and
-# ham alone; by the second the words of an advertisement still tell it from other advertisements.
+# The layer whose states are pooled, counted from 0. The last layers' states differ only between
+# spam and ham; the second's still differ between advertisements.
 _POOLED_LAYER = 1
 
 
 class Heads(nn.Module):
-    """Answers from an encoder's states; the text's tokens are pooled by mean and by maximum."""
+    """Outputs from an encoder's states; the text's tokens are pooled by mean and by maximum."""
 
     def __init__(self, hidden: int) -> None:
         super().__init__()
@@ -31,7 +31,7 @@ class Heads(nn.Module):
         self.promotion = nn.Linear(hidden, 1)
 
     def said(self, states: torch.Tensor, kinds: torch.Tensor, mask: torch.Tensor) -> Said:
-        """Return the answers to states of shape (windows, tokens, hidden)."""
+        """Return the outputs for states of shape (windows, tokens, hidden)."""
         is_text = (mask * kinds).unsqueeze(-1).to(states.dtype)
         mean = (states * is_text).sum(1) / is_text.sum(1).clamp(min=1.0)
         highest = (states - (1.0 - is_text) * 1e4).amax(1)
@@ -43,8 +43,8 @@ class Network(nn.Module):
     """One encoder and the heads of its exits; reads windows of tokens.
 
     Inputs are three integer tensors of the same shape (windows, tokens): vocabulary ids, the kind
-    of each token (1 for the comment's text, 0 for what comes before it), and 1 for a token, 0 for
-    padding. `exits` are numbers of layers in rising order; layers after the last are dropped.
+    of each token (1 for the comment's text, 0 for its context), and a mask (1 for a token, 0 for
+    padding). `exits` are rising numbers of layers; layers after the last are dropped.
     """
 
     def __init__(self, encoder: Any, exits: Sequence[int]) -> None:
@@ -57,7 +57,7 @@ class Network(nn.Module):
             raise ValueError(msg)
         encoder.encoder.layer = nn.ModuleList(encoder.encoder.layer[: exits[-1]])
         encoder.config.num_hidden_layers = exits[-1]
-        # The fused kernel's way back takes a third of all time on a CPU.
+        # The fused kernel's backward pass takes a third of all time on a CPU.
         encoder.set_attn_implementation("eager")
         self.encoder = encoder
         self.exits = tuple(exits)
@@ -66,7 +66,7 @@ class Network(nn.Module):
     def answers(
         self, ids: torch.Tensor, kinds: torch.Tensor, mask: torch.Tensor
     ) -> tuple[Said, ...]:
-        """Return what each exit says, the last exit last."""
+        """Return the outputs of each exit, in order."""
         states = self.states(ids, kinds, mask, self.exits[-1])
         return tuple(
             cast("Heads", head).said(states[after], kinds, mask)
@@ -83,7 +83,7 @@ class Network(nn.Module):
     def go_on(
         self, states: list[torch.Tensor], mask: torch.Tensor, layers: Sequence[int]
     ) -> list[torch.Tensor]:
-        """Return the states with those after each of these layers, which read the last state."""
+        """Return the states and those after each of these layers, starting from the last state."""
         ignored = (1.0 - mask[:, None, None, :].to(states[-1].dtype)) * -1e4
         found = list(states)
         for layer in layers:
@@ -92,7 +92,7 @@ class Network(nn.Module):
 
 
 class First(nn.Module):
-    """The graph that reads every window, up to the first exit."""
+    """The graph up to the first exit, which reads every window."""
 
     def __init__(self, network: Network) -> None:
         super().__init__()
@@ -101,11 +101,11 @@ class First(nn.Module):
     def forward(
         self, ids: torch.Tensor, kinds: torch.Tensor, mask: torch.Tensor
     ) -> tuple[torch.Tensor, ...]:
-        """Return the first exit's answers, what an embedding is made from, and states for the rest.
+        """Return the first exit's outputs, the pooled states, and the states for the second part.
 
-        The third is the sum of the text's hidden states after a layer, each times the token's
-        probability of promotion, of shape (1, 1, hidden): a product of matrices on purpose, as
-        OpenVINO computes what lies between the last such product and an output in float32.
+        The third output is the sum of the text's hidden states after a layer, each times its
+        token's probability of promotion, of shape (1, 1, hidden). It is a matrix product because
+        OpenVINO computes everything between the last such product and an output in float32.
         """
         after = self.network.exits[0]
         states = self.network.states(ids, kinds, mask, after)
@@ -118,7 +118,7 @@ class First(nn.Module):
 
 
 class Rest(nn.Module):
-    """The graph that goes on from the first exit's states to the second exit."""
+    """The graph from the first exit's states to the second exit."""
 
     def __init__(self, network: Network) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Turns a trained network into the files that serve: OpenVINO graphs."""
+"""Exports a trained network to OpenVINO graphs."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _LONGEST = 256
 
 
 def export_network(network: Network, folder: Path, *, short: bool) -> None:
-    """Write the graphs into the folder: `network.xml`, and `rest.xml` if there is a second exit.
+    """Write `network.xml` and, if there is a second exit, `rest.xml` into the folder.
 
-    Weights of a network that `training.network.quantisation_aware` rounded are stored as int8;
-    `short` stores all others in float16, else they stay in float32.
+    Weights that `training.network.quantisation_aware` rounded are stored as int8. `short` stores
+    the others in float16, otherwise they are float32.
     """
     network.eval()
     ids = torch.ones((1, PAD_TO), dtype=torch.long)
@@ -49,7 +49,7 @@ def _convert(part: nn.Module, inputs: Mapping[str, torch.Tensor], outputs: tuple
 
 
 def _save(model: Any, path: Path, *, short: bool) -> None:
-    # Not earlier: it would load the telemetry that `models.quiet_openvino` shuts out.
+    # Imported late: it would load the telemetry that `models.quiet_openvino` prevents.
     from openvino._offline_transformations import compress_quantize_weights_transformation
 
     compress_quantize_weights_transformation(model)

@@ -1,4 +1,4 @@
-"""Fine-tunes the network: seeded, resumable, with progress and an estimate of the end."""
+"""Fine-tunes the network: seeded, resumable, with progress and estimated time."""
 
 from __future__ import annotations
 
@@ -23,46 +23,46 @@ from training.data.training_examples import (
 )
 from training.network.encoder import Network, Said
 
-# A span's token is taught 1 or 0; this marks those of which nothing is known.
+# A token's target is 1, 0 or unknown.
 _UNKNOWN = -1.0
-# Batches are cut from runs of this many, sorted by length: hardly any padding, still mixed.
+# Batches are cut from runs of this many, sorted by length: little padding, but still mixed.
 _RUN_OF_BATCHES = 20
 _PAD_TO = 16
-# So many training examples of a batch are read at once, those of like length together: less is
-# padded, and memory stays small.
+# The number of a batch's training examples that are read at once, grouped by length, for less
+# padding and memory.
 _READ_AT_ONCE = 8
-# From how many log-odds on a comment that moves is charged by its distance, no longer its square,
-# and what that counts.
+# The log-odds from which a change costs by its distance instead of its square, and the weight of
+# that cost.
 _HUBER, _MOVED_WEIGHT = 2.0, 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FineTuneConfig:
-    """The knobs of the fine-tuning."""
+    """The settings of the fine-tuning."""
 
-    # How often each training example comes, where no batches are planned.
+    # How often each training example is used, unless batches are planned.
     epochs: float = 2.0
     batch_size: int = 32
     learning_rate: float = 1.5e-4
     warm_up: float = 0.06
     weight_decay: float = 0.01
-    # Of the labels of public sources 0.2 to 5 % are wrong: no answer should be worth certainty.
+    # 0.2 to 5 % of the public sources' labels are wrong, so certainty must not pay.
     label_smoothing: float = 0.02
-    # A long comment teaches by so many of its windows at most: the first, the last, one between.
+    # The most windows of a long comment: the first, the last, one between.
     max_windows: int = 3
-    # With 0.5 the network learns to tell spam from ham more slowly.
+    # With 0.5 the network learns to separate spam from ham more slowly.
     promotion_weight: float = 0.05
     variation: Variation = field(default_factory=Variation)
-    # So much work at most is lost when a run is cut off: so many steps, and so many seconds.
+    # The most work that an interruption loses, in steps and in seconds.
     save_every_steps: int = 200
     save_every_seconds: float | None = None
-    # What the earlier of several exits learn from the last, beside the labels.
+    # The weight of learning from the last exit, for the earlier ones.
     exits_weight: float = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """How far a run is."""
+    """The progress of a run."""
 
     step: int
     steps: int
@@ -82,22 +82,22 @@ def fine_tune(
     before: Network | None = None,
     batches: Sequence[Sequence[int]] | None = None,
 ) -> float:
-    """Train the network in place; on a GPU if there is one.
+    """Train the network in place, on a GPU if there is one.
 
-    Return the seconds it took, those until a last checkpoint included.
+    Returns the seconds it took, including those before the last checkpoint.
 
-    With `before`, a network, the training examples teach what that one says of them and nothing
-    else (distillation, Hinton et al. 2015). `batches` are positions of training examples, a list a
-    step; without them every training example comes once an epoch. Parameters that need no gradient
-    stay as they are.
+    With `before`, a network, the training examples teach only that network's outputs (distillation,
+    Hinton et al. 2015). `batches` are positions of training examples, one list per step; without
+    them every training example is used once per epoch. Parameters without a gradient stay
+    unchanged.
 
-    With a `checkpoint`, a run that was cut off goes on from where it was last saved, a finished
-    one is not run again; the file is the caller's to delete. The same seed and data give the same
-    order of training examples on every machine.
+    With a `checkpoint`, an interrupted run continues from its last save, and a finished one is not
+    repeated; the caller deletes the file. The same seed and data give the same order of training
+    examples on every machine.
     """
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    # Without dropout: in an epoch or two nothing is learnt by heart, and it takes a quarter of all
-    # time. A network that learns nothing new also stays the same to the bit.
+    # Without dropout: one or two epochs do not overfit, and it takes a quarter of all time. A
+    # network that learns nothing new also stays identical.
     network.to(device).eval()
     if before is not None:
         before.to(device).eval()
@@ -153,7 +153,7 @@ def _optimiser(network: nn.Module, config: FineTuneConfig) -> torch.optim.AdamW:
 
 
 def _rate(step: int, steps: int, config: FineTuneConfig) -> float:
-    """Return the share of the learning rate: up during the warm-up, then down to 0 in a line."""
+    """Return the factor of the learning rate: rising during the warm-up, then falling to 0."""
     warm = max(1.0, config.warm_up * steps)
     return min((step + 1) / warm, max(0.0, 1.0 - step / steps))
 
@@ -161,7 +161,7 @@ def _rate(step: int, steps: int, config: FineTuneConfig) -> float:
 def _batches(
     training_examples: Sequence[TrainingExample], config: FineTuneConfig, seed: int
 ) -> Iterator[list[int]]:
-    """Yield positions of training examples, epoch after epoch, each in an order of its own."""
+    """Yield positions of training examples, epoch by epoch, each in its own order."""
     for epoch in range(math.ceil(config.epochs)):
         rng = random.Random(f"{seed}-epoch-{epoch}")  # noqa: S311  # an order is no secret
         order = rng.sample(range(len(training_examples)), len(training_examples))
@@ -183,10 +183,10 @@ class _Batch:
     ids: torch.Tensor
     kinds: torch.Tensor
     mask: torch.Tensor
-    # To which training example a window belongs, and what is known of its tokens.
+    # Each window's training example, and the targets of its tokens.
     owner: torch.Tensor
     promotion: torch.Tensor
-    # One a training example; `_UNKNOWN` where nothing is known.
+    # One per training example; `_UNKNOWN` if it is not known.
     is_spam: torch.Tensor
     weight: torch.Tensor
 
@@ -222,8 +222,8 @@ def _collate(
 
 
 def window_tensors(windows: Sequence[Window]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Return what a network reads of these windows: ids, kinds and mask, padded to one length."""
-    # In steps, so that a run sees few shapes: for each one torch keeps plans and memory.
+    """Return these windows as ids, kinds and mask, padded to one length."""
+    # In steps, so that a run has few shapes: torch keeps plans and memory for each.
     longest = -(-max(len(window.ids) for window in windows) // _PAD_TO) * _PAD_TO
     ids, kinds, mask = (torch.zeros((len(windows), longest), dtype=torch.long) for _ in range(3))
     for row, window in enumerate(windows):
@@ -241,7 +241,7 @@ def _some(windows: Sequence[Window], most: int, rng: random.Random) -> Sequence[
 
 
 def _taught(window: Window, training_example: TrainingExample) -> torch.Tensor:
-    """Return 1 for each token inside promotion, 0 inside plain text, else unknown."""
+    """Return 1 for each token in promotion, 0 for plain text, otherwise unknown."""
     answer = [_UNKNOWN] * len(window.spans)
     for spans, value in ((training_example.plain, 0.0), (training_example.promotion, 1.0)):
         for place, (start, end) in enumerate(window.spans):
@@ -261,9 +261,9 @@ def _known(values: Sequence[bool | None], device: torch.device) -> torch.Tensor:
 
 
 def short_numbers(device: torch.device) -> torch.autocast:
-    """Return a context in which a network's products are in bfloat16, if that is no detour.
+    """Return a context for matrix products in bfloat16, if that is faster here.
 
-    Without instructions for it a CPU takes sixteen times as long as in float32.
+    A CPU without bfloat16 instructions takes sixteen times as long as in float32.
     """
     enabled = device.type != "cpu" or cpu_has_bfloat16()
     return torch.autocast(device.type, torch.bfloat16, enabled=enabled)
@@ -293,7 +293,7 @@ def _loss_of_labels(said: Said, batch: _Batch, config: FineTuneConfig) -> torch.
 
 
 def _loss_to_last(said: Said, last: Said, batch: _Batch) -> torch.Tensor:
-    """Return how far an earlier exit's answers on spam lie from the last one's."""
+    """Return the distance of an earlier exit's spam log-odds from the last one's."""
     each = functional.binary_cross_entropy_with_logits(
         said[0], torch.sigmoid(last[0].detach()), reduction="none"
     )
@@ -304,11 +304,11 @@ def _loss_to_last(said: Said, last: Said, batch: _Batch) -> torch.Tensor:
 def _loss_as_before(
     now: Sequence[Said], batch: _Batch, config: FineTuneConfig, before: Network
 ) -> torch.Tensor:
-    """Return how far the answers lie from those of the network before.
+    """Return the distance of the outputs from those of the network before.
 
-    Promotion as relative entropy. Spam by its log-odds (Huber 1964), as the cutoffs lie
-    far out, where relative entropy no longer tells 0.02 from 0.04. It is 0, and so is its gradient,
-    where nothing has changed.
+    Promotion is compared by relative entropy, spam by its log-odds (Huber 1964): the cutoffs are so
+    far out that relative entropy hardly differs between 0.02 and 0.04. It is 0, like its gradient,
+    if nothing has changed.
     """
     with torch.no_grad(), short_numbers(batch.ids.device):
         of_before = before.answers(batch.ids, batch.kinds, batch.mask)
@@ -323,7 +323,7 @@ def _loss_as_before(
 
 
 def _divergence(log_odds: torch.Tensor, before: torch.Tensor) -> torch.Tensor:
-    """Return the relative entropy of each answer to the one before, both in log-odds."""
+    """Return the relative entropy of each output to the one before, both in log-odds."""
     target = torch.sigmoid(before)
     return functional.binary_cross_entropy_with_logits(
         log_odds, target, reduction="none"
@@ -331,7 +331,7 @@ def _divergence(log_odds: torch.Tensor, before: torch.Tensor) -> torch.Tensor:
 
 
 def _pool(log_odds: torch.Tensor, owner: torch.Tensor, count: int) -> torch.Tensor:
-    """Return the logarithm of the mean odds of each example's windows, as serving pools them."""
+    """Return the logarithm of the mean odds of each example's windows, as in serving."""
     belongs = owner.unsqueeze(0) == torch.arange(count, device=owner.device).unsqueeze(1)
     spread = torch.where(belongs, log_odds.unsqueeze(0), torch.finfo(log_odds.dtype).min)
     return torch.logsumexp(spread, dim=1) - torch.log(belongs.sum(1).to(log_odds.dtype))
@@ -382,7 +382,7 @@ def _resume(
     schedule: torch.optim.lr_scheduler.LambdaLR,
     device: torch.device,
 ) -> tuple[int, float]:
-    """Return how many steps an earlier run had saved, in how many seconds; restore its state."""
+    """Restore a run's state from its checkpoint; return its steps and seconds."""
     if checkpoint is None or not checkpoint.exists():
         return 0, 0.0
     state = torch.load(checkpoint, map_location=device, weights_only=True)

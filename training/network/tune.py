@@ -1,6 +1,6 @@
 """Fine-tunes one network with its exits.
 
-What it learns from is planned before: which comments in which epoch, and batches of like length.
+The comments of each epoch, and batches of similar length, are planned in advance.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ from training.network.encoder import Network
 from training.network.finetune import FineTuneConfig, Progress, fine_tune
 from training.network.packaged_e5 import read_base
 
-# Batches are cut from runs of so many, sorted by length.
+# Batches are cut from runs of this many, sorted by length.
 _RUN_OF_BATCHES = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TuneConfig:
-    """Every knob of one network's training, with its reason."""
+    """The settings of one network's training."""
 
-    # Any number does; it only has to stay the same for a run to be repeated.
+    # Arbitrary, but fixed, so that a run can be repeated.
     seed: int = 20_260
-    # After how many layers it answers: first what is plain, then everything else.
+    # The layers of the exits: the first decides clear comments, the second all others.
     exits: tuple[int, int] = (4, 12)
     epochs: float = 1.0
-    # The last network begins with the mean of networks that have learnt from nearly everything.
+    # The last network starts with the mean of networks that have seen nearly everything.
     final_epochs: float = 0.35
-    # Texts without a label into which an advertisement was woven.
+    # Unlabelled texts with a woven advertisement.
     woven_texts: int = 1_000
-    # Words keep their vectors: two thirds of all numbers, of which most comments touch few.
+    # Words keep their vectors: two thirds of all numbers, few of which occur in most comments.
     fine_tune: FineTuneConfig = field(
         default_factory=lambda: FineTuneConfig(
             label_smoothing=0.01, max_windows=2, save_every_seconds=240.0
@@ -54,7 +54,7 @@ class TuneConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What is learnt from, and in which order: positions of training examples, a list a step."""
+    """The training examples and their order: positions, one list per step."""
 
     training_examples: Sequence[TrainingExample]
     batches: Sequence[Sequence[int]]
@@ -69,7 +69,7 @@ def plan_training_examples(
     *,
     name: str,
 ) -> Plan:
-    """Return the plan for the comments at the positions `teaching`, and for texts without a label.
+    """Return the plan for the comments at the positions `teaching` and for unlabelled texts.
 
     The same name, comments and settings give the same plan.
     """
@@ -97,7 +97,7 @@ def plan_training_examples(
 def _cut(
     training_examples: Sequence[TrainingExample], order: Sequence[int], size: int
 ) -> list[list[int]]:
-    """Return batches of training examples of like length."""
+    """Return batches of training examples of similar length."""
     run = size * _RUN_OF_BATCHES
     batches = []
     for start in range(0, len(order), run):
@@ -109,7 +109,7 @@ def _cut(
 
 
 def _woven_training_examples(texts: Sequence[UnlabelledText], seed: int) -> list[TrainingExample]:
-    """Return what texts teach into which one advertisement was woven, cut around it."""
+    """Return training examples of texts with one woven advertisement, cut around it."""
     found = [
         TrainingExample(
             input=ModelInput(text=text),
@@ -123,13 +123,13 @@ def _woven_training_examples(texts: Sequence[UnlabelledText], seed: int) -> list
 
 
 def new_network(tokeniser_json: str, config: TuneConfig) -> Network:
-    """Return a network on a pretrained encoder; the same settings give the same heads."""
+    """Return a network on a pretrained encoder; equal settings give equal heads."""
     torch.manual_seed(config.seed)
     return Network(read_base(tokeniser_json), config.exits)
 
 
 def mean_state(networks: Sequence[Network]) -> dict[str, torch.Tensor]:
-    """Return the mean of each of these networks' numbers."""
+    """Return the mean of these networks' parameters."""
     states = [network.state_dict() for network in networks]
     return {
         name: torch.stack([state[name] for state in states]).to(torch.float32).mean(0).to(of.dtype)
@@ -147,9 +147,9 @@ def tune(
     checkpoint: Path | None = None,
     tell: Callable[[Progress], None] = lambda _: None,
 ) -> float:
-    """Teach a network by this plan, in place; return the seconds that took.
+    """Train a network by this plan, in place; return the seconds it took.
 
-    It goes on from a checkpoint where there is one.
+    It continues from a checkpoint if there is one.
     """
     network.encoder.get_input_embeddings().requires_grad_(requires_grad=False)
     return fine_tune(

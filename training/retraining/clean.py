@@ -1,4 +1,4 @@
-"""Decides which decisions teach and by how much, and which are kept to compare versions by."""
+"""Selects and weighs the decisions to learn from, and holds out others for comparisons."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NO_FEATURES = (np.zeros(0, dtype=np.uint32), np.zeros(0))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weighed:
-    """A decision that teaches, and how much of a comment it counts, in (0, 1]."""
+    """A decision to learn from, and its weight in (0, 1]."""
 
     decided: Decided
     weight: float
@@ -30,7 +30,7 @@ class Weighed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Split:
-    """`taught` are learnt, `held` only compare; `left_out` counts the others by reason."""
+    """`taught` decisions are learnt, `held` ones only compared; `left_out` counts the rest."""
 
     taught: Sequence[Weighed]
     held: Sequence[Decided]
@@ -38,13 +38,12 @@ class Split:
 
 
 def split_decisions(decisions: Sequence[Decided], *, held_share: float) -> Split:
-    """Return what is taught and what is held, given decisions in the order they were made.
+    """Return the taught and the held decisions, given all in the order of their dates.
 
-    The newest `held_share` are held, so that neither version has learnt them; an older decision
-    on a near-copy of a held comment teaches nothing. The rest is weighed by
-    the rules of `service.learning.trust`, as decisions that teach at once are: near-copies, days
-    and newcomers are bounded, and a hand that contradicts confident verdicts too often teaches
-    nothing. Nobody teaches the opposite of what an owner said of the same words.
+    The newest `held_share` are held, so that neither version has learnt them, and near-copies of
+    them are not taught. The others are weighed by `service.learning.trust`, as in learning at once:
+    near-copies, days and newcomers are limited, and a reviewer who contradicts confident verdicts
+    too often teaches nothing. No decision that contradicts an owner's on the same words is taught.
     """
     examples = [_example(number, one) for number, one in enumerate(decisions)]
     first_held = len(decisions) - round(held_share * len(decisions))
@@ -77,7 +76,7 @@ def _words(one: Decided) -> str:
 
 
 def _example(number: int, one: Decided) -> TrainingExample:
-    """Return what the rules of trust look at."""
+    """Return a decision in the form of `service.learning.trust`."""
     made, verdict = one.in_force, one.verdict
     hand = Hand.OWNER if made.is_owner else _HAND_OF.get(made.via, Hand.ACCOUNT)
     ids, values = _NO_FEATURES

@@ -16,10 +16,10 @@ BoolArray = npt.NDArray[np.bool_]
 class Criteria:
     """The numbers of RELEASE_CRITERIA.md."""
 
-    # Fewer held decisions, spam or ham say nothing.
+    # With fewer held decisions, spam or ham there is no comparison.
     min_held: int = 30
     min_each: int = 10
-    # Ham that waits for a person may become more by this share of the ham.
+    # The share of the ham that may additionally wait for a moderator.
     waiting_tolerance: float = 0.02
     resamples: int = 1_000
     seed: int = 20_260
@@ -27,7 +27,7 @@ class Criteria:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """Comments, and what both versions say of them by the same cutoffs."""
+    """Comments with both versions' scores, at the same cutoffs."""
 
     name: str
     ids: Sequence[str]
@@ -48,7 +48,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """All checks, what got better, and the ham that only one version calls spam, by id."""
+    """All checks, the gains, and the ids of ham that only one version calls spam."""
 
     checks: tuple[Check, ...]
     gains: tuple[str, ...]
@@ -69,10 +69,10 @@ def compare(
     spam_cutoff: float,
     criteria: Criteria | None = None,
 ) -> Comparison:
-    """Return what the criteria say of a candidate; the same input gives the same answer.
+    """Return the results of the criteria for a candidate; they are deterministic.
 
-    `held` are decisions that neither version has learnt, `replayed` comments of the data that both
-    know: there the candidate may lose nothing, and gains nothing.
+    `held` are decisions that neither version has learnt. `replayed` are comments that both have
+    learnt: there the candidate may lose nothing, and gains do not count.
     """
     criteria = criteria or Criteria()
     checks = [_enough(held, criteria)]
@@ -150,9 +150,9 @@ def _no_worse(
 
 
 def _gains(held: Part, criteria: Criteria) -> Iterator[str]:
-    """Yield the gain in log-loss on held decisions if its 95 % interval lies above 0.
+    """Yield the gain in log-loss on held decisions if its 95 % interval is above 0.
 
-    The interval is by bootstrap over comments (Efron 1979, Annals of Statistics 7:1-26).
+    The interval is a bootstrap over comments (Efron 1979, Annals of Statistics 7:1-26).
     """
     if not len(held.ids):
         return

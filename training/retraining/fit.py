@@ -1,4 +1,4 @@
-"""Corrects the linear member by decisions; the network and everything else stay as they are."""
+"""Corrects the linear member by decisions; the network and everything else stay unchanged."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from training.fit.evidence import to_matrix
 
 FloatArray = npt.NDArray[np.float64]
 
-# Smaller corrections add up to nothing that anybody would see.
+# Smaller corrections have no visible effect.
 _MIN_CORRECTION = 1e-3
 _MAX_ITERATIONS = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FitConfig:
-    """The knobs of the correction. Chosen, not tuned."""
+    """The settings of the correction. Chosen, not tuned."""
 
-    # As in the first fit: how little a single word may count.
+    # As in the first fit: the limit of a single word's weight.
     inverse_ridge: float = 4.0
-    # How often a decision of full weight counts, as it stands alone against the penalties.
+    # The weight of a fully trusted decision, relative to the penalties.
     times: float = 2.0
-    # The weight of the square of what changes about a replayed comment.
+    # The weight of the squared change of a replayed comment's score.
     keep: float = 0.1
 
 
@@ -46,12 +46,12 @@ def correct_linear(
     calibration: Calibration,
     config: FitConfig,
 ) -> LinearTable:
-    """Return the linear table with a correction for what the version gets wrong of the decisions.
+    """Return the linear table, corrected where the version contradicts the decisions.
 
-    A ridge regression (logistic, L-BFGS) on top of `log_odds`, which all members together say of
-    `taught`; the ridge draws towards the table as it is. `weights` is how much each decision
-    counts. Only words are corrected, no counted properties such as length. What the correction
-    changes about `replayed` comments costs its square.
+    A logistic ridge regression (L-BFGS) on top of `log_odds`, those of all members together on
+    `taught`; the ridge draws towards the present table. `weights` has each decision's weight. Only
+    words are corrected, not counted properties such as length. Changes of `replayed` comments cost
+    their square.
     """
     matrix = to_matrix([count_features(e.input) for e in taught])
     columns = np.unique(matrix.indices)

@@ -1,4 +1,4 @@
-"""Writes what a retraining came to: a report for programs, a page for people, the cards."""
+"""Writes a retraining's results: a report for programs, a page for people, the cards."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from training.retraining.compare import Comparison
 
-# Enough to judge a comment by; whoever wants the rest opens it by its id.
+# Enough to judge a comment; its id leads to the rest.
 _MOST_CHARS = 1_000
 _MOST_LISTED = 500
 _SAID = {
@@ -22,10 +22,10 @@ _SAID = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What a run came to. `recommendation` is None for a dry run, `version` without a candidate.
+    """A run's results. `recommendation` is None for a dry run, `version` without a candidate.
 
-    `taught` and `spam` count the decisions that were learnt and the spam among them, `held` those
-    that versions are compared by, `left_out` the others by reason.
+    `taught` counts the learnt decisions, `spam` the spam among them, `held` the decisions for
+    comparison, and `left_out` the others by reason.
     """
 
     current: str
@@ -65,7 +65,7 @@ def report_json(report: Report) -> dict[str, Any]:
 
 
 def report_markdown(report: Report, *, texts: Mapping[str, str]) -> str:
-    """Return the report for people; `texts` has the text of each comment that may be named."""
+    """Return the report for people; `texts` has the texts of comments that may be named."""
     parts = [
         f"# {report.version or 'Retraining'}",
         _SAID[report.recommendation],
@@ -99,7 +99,7 @@ def report_markdown(report: Report, *, texts: Mapping[str, str]) -> str:
 def candidate_documents(
     current_card: Mapping[str, Any], name: str, report: Report, facts: Mapping[str, Any]
 ) -> dict[str, str]:
-    """Return card.json and card.md of a candidate: the current version's, and what was learnt."""
+    """Return a candidate's card.json and card.md: the current version's, and what was learnt."""
     card = {**current_card, "version": name, **facts, "retraining": report_json(report)}
     page = (
         f"# {name}\n\n`{report.current}` with a linear member that learnt from {report.taught} "
