@@ -1,1 +1,1 @@
-"""Adapters of the store ports: one means of keeping things a file, no verdict logic."""
+"""Stores in SQL, Valkey and files; they contain no verdict logic."""

@@ -1,4 +1,4 @@
-"""Encodes the place where one page of a list ends as an opaque cursor."""
+"""Encodes positions in sorted lists as opaque cursors."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _Row = TypeVar("_Row")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 APPEAL_RANK = -1
 UNSURE_RANK = 0
-# Audit samples and comments that a report disputes: neither shows that it came by the other way.
+# Shared by audit samples and disputed verdicts, so that moderators cannot distinguish them.
 CHECK_RANK = 1
 REST_RANK = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """A row's place in a list: the number, the moment and the id that the list is ordered by."""
+    """A row's position in a list: the number, the time and the id by which it is sorted."""
 
     rank: int = 0
     at: datetime = _EPOCH
@@ -31,7 +31,7 @@ class Place:
 
 
 def write_cursor(of: str, place: Place) -> str:
-    """Return the cursor that continues the list called `of` after `place`."""
+    """Return the cursor that continues the list named `of` after `place`."""
     micros = (place.at - _EPOCH) // timedelta(microseconds=1)
     raw = json.dumps([of, place.rank, micros, place.id]).encode()
     return base64.urlsafe_b64encode(raw).decode().rstrip("=")
@@ -40,12 +40,12 @@ def write_cursor(of: str, place: Place) -> str:
 def cursor_after(
     of: str, rows: Sequence[_Row], limit: int, place_of: Callable[[_Row], Place]
 ) -> str | None:
-    """Return the cursor that continues after `limit` rows, None if there are no more of them."""
+    """Return the cursor that continues after `limit` rows, None without further rows."""
     return write_cursor(of, place_of(rows[limit - 1])) if len(rows) > limit else None
 
 
 def read_cursor(cursor: str, of: str, *, least: int = 0, most: int = 0) -> Place:
-    """Return a cursor's place, with its number in range. Raise `InvalidInputError` for others'."""
+    """Return a cursor's place. Raise `InvalidInputError` if it is invalid or out of range."""
     try:
         return _parse(cursor, of, least, most)
     except (ValueError, TypeError, OverflowError, RecursionError):
@@ -58,7 +58,7 @@ def read_cursor(cursor: str, of: str, *, least: int = 0, most: int = 0) -> Place
 
 
 def _parse(cursor: str, of: str, least: int, most: int) -> Place:
-    # One of ours has about 100 characters.
+    # Valid cursors have about 100 characters.
     if len(cursor) > 1_000:
         raise ValueError("too long")
     padded = cursor.encode("ascii") + b"=" * (-len(cursor) % 4)
@@ -67,7 +67,7 @@ def _parse(cursor: str, of: str, least: int, most: int) -> Place:
         raise ValueError("made for another list")
     if not isinstance(row_id, str) or not least <= rank <= most:
         raise ValueError("not a place")
-    # Databases refuse some of what JSON has: PostgreSQL a NUL, all a lone surrogate.
+    # PostgreSQL refuses NUL, every database a lone surrogate.
     if not (row_id and row_id.isascii() and row_id.isprintable()):
         raise ValueError("no id of ours")
     return Place(rank=rank, at=_EPOCH + timedelta(microseconds=micros), id=row_id)

@@ -1,4 +1,4 @@
-"""Signs the tokens of comment forms as challenges of ALTCHA's second version."""
+"""Signs the tokens of comment forms as ALTCHA challenges, version 2."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from altcha import (
 from service.domain.comment import SiteId
 from service.domain.form import ReadToken
 
-# WebCrypto has it in every browser, so that the page's script needs no code of its own for it.
+# Every browser has it in WebCrypto.
 _ALGORITHM = "PBKDF2/SHA-256"
-# 100 to 300 tries of 1,000 rounds each, 200,000 rounds on average; `RESULTS.md` has the times.
+# 100 to 300 tries of 1,000 rounds, 200,000 rounds on average; see `RESULTS.md` for the times.
 _ROUNDS = 1_000
 _FEWEST_TRIES, _MORE_TRIES = 100, 200
 _NUMBERS = ("cost", "keyLength")
@@ -31,13 +31,13 @@ _TEXTS = ("algorithm", "keyPrefix", "nonce", "salt", "keySignature")
 
 
 class AltchaFormChallenges:
-    """Signs tokens, each a challenge that takes a browser some tenths of a second."""
+    """Signs tokens; each is a challenge that takes a browser some tenths of a second."""
 
     def __init__(self, secret: bytes) -> None:
         self._secret = secret
 
     def issue(self, site_id: SiteId, *, page: str | None, at: datetime) -> Mapping[str, object]:
-        """Return a fresh token for a form of this site, as JSON has it."""
+        """Return a new token for a form of this site, as JSON values."""
         challenge = create_challenge(
             _ALGORITHM,
             _ROUNDS,
@@ -82,7 +82,7 @@ class AltchaFormChallenges:
 
 
 def _parameters(given: Mapping[object, object]) -> ChallengeParameters | None:
-    """Return parameters of the form that `issue` gives them, None for any other."""
+    """Return the parameters if `issue` could have written them, None otherwise."""
     data = given.get("data")
     if not isinstance(data, Mapping) or not all(_is_text(given.get(name)) for name in _TEXTS):
         return None

@@ -1,4 +1,4 @@
-"""Hashes moderators' passwords with Argon2id."""
+"""Hashes passwords with Argon2id."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from argon2.exceptions import InvalidHashError, VerificationError
 
 
 class PasswordHasher:
-    """Turns passwords into slow, salted hashes, with the parameters that RFC 9106 recommends."""
+    """Hashes passwords with the parameters that RFC 9106 recommends."""
 
     def __init__(self) -> None:
         self._hasher = argon2.PasswordHasher()
 
     def hash(self, password: str) -> str:
-        """Return a salted hash that is slow to guess from."""
+        """Return a salted, slow hash."""
         return self._hasher.hash(password.encode("utf-8", "surrogatepass"))
 
     def verify(self, password_hash: str, password: str) -> bool:
-        """Return True if the password matches this hash; one that cannot be read fits none."""
+        """Return True if the password matches; an unreadable hash matches none."""
         try:
             return self._hasher.verify(password_hash, password.encode("utf-8", "surrogatepass"))
         except (VerificationError, InvalidHashError):

@@ -1,4 +1,4 @@
-"""Keeps what decisions taught ready for judging, and learns on as soon as they change."""
+"""Caches what decisions taught, and learns new decisions as they are made."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ from service.stores.sql.decisions import DecisionStore
 from service.stores.sql.people import UserStore
 from service.stores.sql.sites import SiteStore
 
-# A decision counts in every process after this long at most.
+# Maximum time until every process has learnt a decision.
 RECHECK_SECONDS = 0.5
-# For changes that leave no trace: a verdict after the decision, and on PostgreSQL a decision that
-# is committed after one with a higher number.
+# For changes that no number shows: a verdict after the decision, and on PostgreSQL a decision that
+# commits after one with a higher number.
 READ_ALL_SECONDS = 10.0
 _PORTION = 500
 
 
-# A training example as read from the database, and when its decision was made.
+# A training example, and when its decision was made.
 _Read = tuple[TrainingExample, datetime]
 
 
 class TaughtKeeper:
-    """Holds what all decisions in force taught, updated whenever they change.
+    """Holds what all decisions in force taught, updated when they change.
 
-    The state depends on the database alone, so every process has the same one. At most the `most`
-    newest decisions are read; older ones go in blocks of `block` numbers, so that one more does not
-    have all others learnt again. It asks the database every half a second. A new decision is read
-    and learnt by itself; after an undoing all are learnt again, 10,000 in a second or two.
+    The state depends on the database only, so it is the same in every process. At most the `most`
+    newest decisions are read; older ones are dropped in blocks of `block` numbers, so that a new
+    decision rarely forces a full relearning. It checks the database every half second. A new
+    decision is learnt incrementally; an undo relearns all, which takes a second or two for 10,000.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class TaughtKeeper:
         with self._lock:
             now = self._monotonic()
             if now - self._checked_at >= self._recheck_seconds:
-                # The version first: what changes while decisions are read is read again next time.
+                # Read first, so that a change during the read is noticed next time.
                 version = self._decisions.last_change()
                 if version != self._version or now - self._read_at >= READ_ALL_SECONDS:
                     self._learn()
@@ -82,7 +82,7 @@ class TaughtKeeper:
             return self._taught
 
     def _learn(self) -> None:
-        """Make the state that of the decisions in force now."""
+        """Update the state to the decisions in force now."""
         owners = frozenset(user.name for user in self._users.all() if user.role is Role.OWNER)
         if owners != self._owners:
             self._read, self._owners = {}, owners
@@ -95,7 +95,7 @@ class TaughtKeeper:
             if number in self._read and _counts(*self._read[number], settings)
         ]
         known = [one.example for one in self._taught.learnt]
-        # By identity: a training example is read once and never changes.
+        # By identity, because an example is read once and never changes.
         goes_on = len(known) <= len(examples) and all(
             a is b for a, b in zip(known, examples, strict=False)
         )
@@ -105,11 +105,11 @@ class TaughtKeeper:
             self._taught = self._taught.after(examples[len(known) :])
 
     def _find_training_decisions(self) -> Sequence[tuple[int, CommentId]]:
-        """Return the newest decisions that can teach: all, or those since a block of them began."""
+        """Return the newest training decisions: all, or those since the start of a block."""
         found = self._decisions.find_training_decisions(limit=self._most + 1)
         if len(found) <= self._most:
             return found
-        # Every process begins at the same one, until a block of numbers is full.
+        # Every process begins at the same number until the block is full.
         oldest, _ = found[1]
         begin = -(-oldest // self._block) * self._block
         return found[bisect_left(found, begin, key=lambda one: one[0]) :]
@@ -117,7 +117,7 @@ class TaughtKeeper:
     def _read_examples(
         self, training_decisions: Sequence[tuple[int, CommentId]]
     ) -> dict[int, _Read]:
-        """Return the examples of these decisions; those that are known already are not read."""
+        """Return the examples of these decisions; known ones are not read again."""
         read = {
             number: self._read[number] for number, _ in training_decisions if number in self._read
         }
@@ -140,7 +140,7 @@ class TaughtKeeper:
 def _counts(
     example: TrainingExample, decided_at: datetime, settings: Mapping[SiteId, SiteSettings]
 ) -> bool:
-    """Return True if the site learns and has not forgotten this example."""
+    """Return True if the site learns, and has not forgotten this example."""
     site = settings.get(example.site_id)
     if site is None or not site.learns:
         return False

@@ -1,1 +1,1 @@
-"""What lies in files: reputation lists, model versions."""
+"""Stores in files: reputation lists and model versions."""

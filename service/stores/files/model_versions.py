@@ -30,18 +30,18 @@ from service.domain.errors import ConflictError, ModelUnavailableError, NotFound
 from service.ports.models import Classifier, JudgingModel, VersionOnShelf
 from service.scoring.weights import Cutoffs, Promise, Weights
 
-# The shipped card has 6 kB; a page of more helps nobody.
+# The shipped card has 6 kB.
 _MOST_CARD_CHARS = 100_000
 
 
 class VersionShelf:
-    """The model versions of this installation, in a folder that is read at each call."""
+    """The model versions in a folder, which is read at each call."""
 
     def __init__(self, find_folder: Callable[[], Path]) -> None:
         self._find_folder = find_folder
 
     def all(self) -> list[VersionOnShelf]:
-        """Return every version, the current one first, then by name, the newest name first."""
+        """Return all versions, the current one first, then by name in descending order."""
         folder = self._find_folder()
         current, previous = _current(folder), read_previous_name(folder)
         versions = []
@@ -67,16 +67,17 @@ class VersionShelf:
             return None
 
     def previous(self) -> str | None:
-        """Return the version that was current before the last promotion, if it is still there."""
+        """Return the version that was current before the last promotion, if it still exists."""
         folder = self._find_folder()
         name = read_previous_name(folder)
         return name if name in list_versions(folder) else None
 
     def promote(self, name: str) -> str | None:
-        """Make a version current after checking its files; return the one that was.
+        """Check a version's files and make it current; return the previously current one.
 
-        It loads no classifier: workers that cannot load it keep the version they have. Raise
-        `NotFoundError` for an unknown one, `ConflictError` for a damaged one or a read-only folder.
+        It loads no classifier: workers that cannot load it keep their version. Raise
+        `NotFoundError` for an unknown version, `ConflictError` for a damaged one or a read-only
+        folder.
         """
         folder = self._known(name).parent
         before = _current(folder)
@@ -87,7 +88,7 @@ class VersionShelf:
     def drop(self, name: str) -> None:
         """Delete a version.
 
-        Raise `NotFoundError` for an unknown one, `ConflictError` for the current and the previous
+        Raise `NotFoundError` for an unknown version, `ConflictError` for the current or previous
         one or a read-only folder.
         """
         folder = self._known(name).parent
@@ -95,7 +96,7 @@ class VersionShelf:
             drop_version(folder, name)
 
     def drop_leftovers(self, *, older_than: timedelta) -> int:
-        """Delete what killed processes left half written; return how many there were."""
+        """Delete partial files of killed processes; return how many."""
         since = time.time() - older_than.total_seconds()
         with contextlib.suppress(OSError):
             return drop_leftovers(self._find_folder(), untouched_since=since)
@@ -128,7 +129,7 @@ def _current(folder: Path) -> str | None:
 
 
 def read_promise(models_dir: Path | None) -> Promise | None:
-    """Return the promise of the current version of a folder; None where none can be read."""
+    """Return the promise of a folder's current version, None if it cannot be read."""
     try:
         name, fusion = read_current_fusion(models_dir)
     except ModelVersionError:
@@ -148,7 +149,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 NO_VERSION = "none"
-# A promotion should be served soon; reading one small file this often costs nothing.
+# Reading one small file this often costs nothing.
 _LOOK_EVERY_SECONDS = 2.0
 
 
@@ -163,7 +164,7 @@ def model_unavailable() -> JudgingModel:
 
 
 def to_judging_model(version: ModelVersion) -> JudgingModel:
-    """Return a loaded version in the service's own values."""
+    """Convert a loaded version to the service's types."""
     return JudgingModel(
         version=version.version,
         classifier=_Translated(version.classifier),
@@ -175,15 +176,15 @@ def to_judging_model(version: ModelVersion) -> JudgingModel:
 
 
 class ModelVersions:
-    """Gives the current version; loads another one when `CURRENT` names it.
+    """Provides the current version; loads another one when `CURRENT` names it.
 
-    A version that cannot be loaded never replaces one that serves. Without any, verdicts are
-    degraded and `problem` says why in one line. Nothing is read before the first call. While one
-    serves, `beside` runs the loading of the next, by default in a thread.
+    A version that cannot be loaded never replaces the serving one. Without any, verdicts are
+    degraded and `problem` is the reason in one line. Nothing is read before the first call. While a
+    version serves, `beside` runs the loading of the next, by default in a thread.
 
-    `folder` is one path, None for the shipped versions, or finds it at every look: an installation
-    gets its own folder with its first retraining. `loaded_at` is when the serving version was
-    loaded, `refusals` how many others could not be.
+    `folder` is a path, None for the shipped versions, or a function called at every check, because
+    the first retraining creates an installation's own folder. `loaded_at` is when the serving
+    version was loaded, `refusals` the number of versions that could not be loaded.
     """
 
     def __init__(
@@ -219,11 +220,11 @@ class ModelVersions:
 
     @property
     def serving(self) -> str:
-        """Return the name of the serving version, or `NO_VERSION`, without looking."""
+        """Return the serving version's name, or `NO_VERSION`, without a check for a new one."""
         return self._model.version
 
     def _look(self) -> None:
-        """Load what `CURRENT` names if that does not serve; called with the lock held."""
+        """Load the version in `CURRENT` unless it serves; the caller must hold the lock."""
         try:
             name = read_current_name(self._find())
         except (ModelVersionError, ImportError) as error:
@@ -238,7 +239,7 @@ class ModelVersions:
             self._beside(lambda: self._take(name))
 
     def _take(self, name: str) -> None:
-        """Load a version and let it serve, or set `problem`."""
+        """Load a version and serve it, or set `problem`."""
         try:
             version = load_version((self._find() or SHIPPED_DIR) / name)
         except (ModelVersionError, ImportError) as error:
@@ -268,13 +269,13 @@ def _in_a_thread(work: Callable[[], None]) -> None:
 
 
 class _Translated:
-    """A version's classifier, None for none, whose errors are the service's own."""
+    """A version's classifier, if any, that raises the service's own errors."""
 
     def __init__(self, classifier: Classifier | None) -> None:
         self._classifier = classifier
 
     def score_batch(self, inputs: Sequence[ModelInput]) -> list[ModelOutput]:
-        """See `Classifier.score_batch`."""
+        """Score the batch; see `Classifier.score_batch`."""
         if self._classifier is None:
             raise ModelUnavailableError("there is no usable model version")
         try:

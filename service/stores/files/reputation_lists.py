@@ -1,4 +1,4 @@
-"""Keeps reputation lists as mapped files of a folder."""
+"""Stores reputation lists as memory-mapped files in a folder."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ SUFFIX = ".list"
 _MAGIC = b"SLOPLST1"
 _LENGTH_BYTES = 8
 _DIGEST_BYTES = 32
-# The arrays in their order in the file; each is 4 or 8 bytes an item (see `CompiledEntries`).
+# The arrays in file order, with 4 or 8 bytes per item (see `CompiledEntries`).
 _ITEM_FORMATS: tuple[ItemFormat, ...] = ("I", "I", "Q", "Q", "Q", "Q", "Q")
 _ITEM_BYTES = {"I": 4, "Q": 8}
 _ABOUT = TypeAdapter(AboutList)
 
 
 class DamagedListError(Exception):
-    """A file is no list, was cut short or changed, or comes from another kind of machine."""
+    """A file is not a list, was truncated or changed, or has another byte order."""
 
 
 def write_list(path: Path, about: AboutList, compiled: CompiledEntries) -> None:
-    """Write a list whole, in place of the old file, which is not changed: readers map it."""
+    """Write a list to a new file that replaces the old one, which readers may have mapped."""
     columns = compiled.columns()
     lengths = [len(column) for column in columns]
     values = to_jsonable_python(about) | {"lengths": lengths, "byteorder": sys.byteorder}
     raw_values = json.dumps(values).encode()
-    # Spaces after a JSON value are nothing; with them the arrays begin on a round address.
+    # Padded with spaces, which JSON ignores, to align the arrays.
     raw_values += b" " * (-(len(_MAGIC) + _LENGTH_BYTES + len(raw_values)) % 16)
     header = _MAGIC + len(raw_values).to_bytes(_LENGTH_BYTES, "little") + raw_values
     arrays = (column.cast("B") for column in columns if len(column))
@@ -67,7 +67,7 @@ def write_list(path: Path, about: AboutList, compiled: CompiledEntries) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make sure that a rename or a removal in a folder outlives a power cut."""
+    """Make a rename or removal in a folder durable."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -76,7 +76,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def open_list(path: Path) -> tuple[AboutList, CompiledEntries]:
-    """Map a list into memory. Raises `DamagedListError`, `OSError`."""
+    """Map a list into memory. Raise `DamagedListError` or `OSError`."""
     with path.open("rb") as file:
         try:
             mapped = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
@@ -114,16 +114,16 @@ def _parsed(body: memoryview) -> tuple[AboutList, CompiledEntries]:
     if start != len(raw):
         msg = "the arrays do not fill the file"
         raise ValueError(msg)
-    # Lists that were imported before there was a `basis` do not have it.
+    # Older lists have no `basis`.
     about = _ABOUT.validate_python({"basis": ListBasis.REPORTED, **header})
     return about, CompiledEntries.of_columns(tuple(columns))
 
 
 log = logging.getLogger(__name__)
 
-# A comment with hundreds of links must not cost hundreds of look-ups; the first ones tell enough.
+# Limits the look-ups for comments with hundreds of links; the first ones suffice.
 MAX_LOOKED_UP = 20
-# mail.some.example.com, some.example.com, example.com: more labels than these are made up.
+# mail.some.example.com, some.example.com, example.com: hosts with more labels are made up.
 _MAX_PARENTS = 4
 _SECONDS_BETWEEN_LOOKS = 1.0
 
@@ -132,14 +132,14 @@ _Stamp = tuple[int, int, int]
 
 
 class ListFolder:
-    """Lists as files of one folder, which commands replace while servers read them.
+    """Lists as files in a folder, which commands replace while servers read them.
 
-    A new file is read within a second. A damaged one is logged and left out, or the one loaded
+    A new file is read within a second. A damaged one is logged and skipped, or the list loaded
     before under its name stays. Thread-safe.
     """
 
     def __init__(self, folder: Path, *, clock: Callable[[], float] = time.monotonic) -> None:
-        """Use a folder that need not exist; `clock` returns seconds."""
+        """Use a folder, which may not exist yet; `clock` returns seconds."""
         self._folder = folder
         self._clock = clock
         self._lock = threading.Lock()
@@ -154,10 +154,10 @@ class ListFolder:
     def find(
         self, *, address: str | None, domains: Sequence[str], mail_domain: str | None, at: datetime
     ) -> Sequence[Listing]:
-        """Return the unexpired lists that hold the address, a domain or the mail domain.
+        """Return the unexpired lists that contain the address, a domain or the mail domain.
 
-        Each comes once, with its age. Addresses of private networks are on no list, and at most
-        `MAX_LOOKED_UP` domains are looked up. It reads memory only and never raises.
+        Each is returned once, with its age. Addresses of private networks are in no list, and at
+        most `MAX_LOOKED_UP` domains are looked up. It reads memory only and never raises.
         """
         lists = self._current()
         if not lists:
@@ -165,7 +165,7 @@ class ListFolder:
         parsed = parse_address(address) if address else None
         normal = (normal_domain(domain) for domain in domains[:MAX_LOOKED_UP])
         mail = (mail_domain and normal_domain(mail_domain)) or ""
-        # Down to two labels, as a mail service lends out the lower ones.
+        # Down to two labels, because mail services assign the lower ones to customers.
         labels = mail.split(".")
         first = max(0, len(labels) - 1 - _MAX_PARENTS)
         parents = (".".join(labels[at:]) for at in range(first, len(labels) - 1))
@@ -194,22 +194,22 @@ class ListFolder:
         ]
 
     def all(self) -> list[AboutList]:
-        """Return the metadata of every list that can be read, by name."""
+        """Return the metadata of every readable list, by name."""
         return [about for about, _ in self._current()]
 
     def damaged(self) -> list[str]:
-        """Return the names of the files that cannot be read, sorted."""
+        """Return the names of unreadable files, sorted."""
         self._current()
         return sorted(name for name, (_, entry) in self._loaded.items() if entry is None)
 
     def put(self, about: AboutList, compiled: CompiledEntries) -> None:
-        """Keep a list in place of an earlier one of its name, in one go. Raises `OSError`."""
+        """Add a list or atomically replace the one with its name. Raise `OSError`."""
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_list(self._path(about.name), about, compiled)
         self._next_look = -1.0
 
     def remove(self, name: str) -> bool:
-        """Remove a list; return whether there was one. Raises `OSError`."""
+        """Remove a list; return False if there was none. Raise `OSError`."""
         try:
             self._path(name).unlink()
         except FileNotFoundError:
@@ -222,11 +222,11 @@ class ListFolder:
         return self._folder / f"{name}{SUFFIX}"
 
     def _current(self) -> tuple[_Entry, ...]:
-        """Return the lists; one thread looks for new files, at most once a second."""
+        """Return the lists; one thread checks for new files, at most once a second."""
         if self._clock() >= self._next_look and self._lock.acquire(blocking=not self._loaded):
             try:
                 self._look()
-                # Set afterwards, so that nobody goes on without lists while the first look lasts.
+                # Set afterwards, so that other threads wait for the first check.
                 self._next_look = self._clock() + _SECONDS_BETWEEN_LOOKS
             finally:
                 self._lock.release()
@@ -241,7 +241,7 @@ class ListFolder:
         self._lists = tuple(sorted(entries, key=lambda entry: entry[0].name))
 
     def _files(self) -> Iterator[tuple[str, Path, _Stamp]]:
-        # A folder that is not there holds no list; a file may go between two looks at it.
+        # The folder may not exist, and files may disappear meanwhile.
         with contextlib.suppress(OSError):
             for path in self._folder.glob(f"[!.]*{SUFFIX}"):
                 with contextlib.suppress(OSError):

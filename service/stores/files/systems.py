@@ -1,4 +1,4 @@
-"""Finds the autonomous system of an address in a MaxMind database, mapped into memory."""
+"""Finds the autonomous system of an address in a memory-mapped MaxMind database."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from service.start_error import ExitCode, StartError
 def open_systems(path: Path | None) -> Callable[[str], int | None]:
     """Return a function that finds an address's system; without a file it returns None.
 
-    The file is opened once and must never be written over. Raise `StartError` if it is unusable.
+    The file is opened once and must never be overwritten. Raise `StartError` if it is unusable.
     """
     if path is None:
         return lambda _address: None
     try:
         reader = maxminddb.open_database(path, maxminddb.MODE_MMAP)
-    # The package lets a wrong member of the file's metadata through as a TypeError.
+    # maxminddb raises TypeError for a wrong member of the file's metadata.
     except (OSError, ValueError, TypeError, maxminddb.InvalidDatabaseError):
         msg = (
             f"SLOPSIEVE_SYSTEMS_FILE cannot be used: {path} is no readable database of autonomous "

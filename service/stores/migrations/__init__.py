@@ -1,8 +1,8 @@
-"""Brings a database to the schema of this version, or of an earlier one, one process at a time.
+"""Migrates a database to this version's schema, or to an earlier one, one process at a time.
 
-A new database gets the tables of `tables.py`. On SQLite all steps are one transaction. On
-PostgreSQL each step is one; a step that waits for a table gives up soon and is tried again, since
-everything after a waiting ALTER TABLE waits as well.
+A new database gets the tables of `tables.py`. On SQLite all steps run in one transaction. On
+PostgreSQL each step runs in its own; a step that waits for a table soon times out and is retried,
+because all statements after a waiting ALTER TABLE wait as well.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ from service.stores.sql.tables import metadata
 
 log = logging.getLogger(__name__)
 
-# Any number, the same in every version.
+# An arbitrary number, the same in every version.
 _POSTGRESQL_LOCK = 5_071_033_186
-# Another process may fill a large table.
+# Another process may be filling a large table.
 _WAIT_FOR_OTHERS_SECONDS = 600.0
 _LOOK_EVERY_SECONDS = 0.1
-# For as long as a step waits for a table, everybody who comes after it waits too.
+# While a step waits for a table, all later statements wait too.
 _STEP_LOCK_TIMEOUT = "2s"
-# Building an index beside others' writes waits for their transactions, and nobody waits for it.
+# CREATE INDEX CONCURRENTLY waits for other transactions, but blocks nothing.
 _ONLINE_LOCK_TIMEOUT = "60s"
 # A step may fill a column of a large table.
 _STEP_STATEMENT_TIMEOUT = "10min"
 _TRIES = 10
 _PAUSE_SECONDS = 1.0
-# PostgreSQL's lock_not_available, and what ends one of two that wait for each other.
+# PostgreSQL's lock_not_available and deadlock_detected.
 _BUSY = frozenset({"55P03", "40P01"})
 
-# What is lost by taking each migration back; a guard fails if one is missing here.
+# The data that undoing each migration loses; a test requires an entry for each.
 LOSSES = {
     "m0025": "nothing",
     "m0026": "the decided text of edited comments; their next edit is judged again",
@@ -54,7 +54,7 @@ LOSSES = {
 
 
 class SchemaState(StrEnum):
-    """How the database's schema stands to the code's."""
+    """The state of the database's schema relative to the code's."""
 
     UP_TO_DATE = "up to date"
     BEHIND = "behind"
@@ -63,15 +63,15 @@ class SchemaState(StrEnum):
 
 
 class UnfitSchemaError(ModerationError):
-    """A newer version migrated the database, or one from before 1.0; this one must not touch it."""
+    """The schema is of a newer version, or from before 1.0, and must not be changed."""
 
 
 class MigrationBlockedError(StoreUnavailableError):
-    """Others hold what a step needs; what was done before it stays done."""
+    """Other connections lock what a step needs; earlier steps stay applied."""
 
 
 class UnknownRevisionError(ModerationError):
-    """This version of the program knows no such revision of the schema."""
+    """This version has no such revision of the schema."""
 
 
 def schema_state(engine: sa.Engine) -> SchemaState:
@@ -81,10 +81,10 @@ def schema_state(engine: sa.Engine) -> SchemaState:
 
 
 def migrate(engine: sa.Engine, *, to: str | None = None) -> bool:
-    """Bring the schema up to date, or up or down to a revision; return whether anything changed.
+    """Migrate to the newest schema, or up or down to a revision; return True if it changed.
 
-    A second process waits for the first one. On PostgreSQL the steps before one that fails stay
-    done. Raise `UnfitSchemaError`, `UnknownRevisionError`, `MigrationBlockedError` or
+    A second process waits for the first. On PostgreSQL the steps before a failing one stay applied.
+    Raise `UnfitSchemaError`, `UnknownRevisionError`, `MigrationBlockedError` or
     `StoreUnavailableError`.
     """
 
@@ -107,7 +107,7 @@ def migrate(engine: sa.Engine, *, to: str | None = None) -> bool:
 
 
 def lost_by(engine: sa.Engine, *, to: str) -> list[str]:
-    """Return what is lost by going down to a revision, a line a step; raise as `migrate` does."""
+    """Return the losses of migrating down to a revision, one per step; raises like `migrate`."""
     with reading(engine) as connection:
         steps = _steps(connection, to)
     return [f"{one.revision}: {LOSSES[one.revision]}" for one, down in steps if down]
@@ -123,7 +123,7 @@ def alembic_config() -> Config:
 
 
 def _make_if_new(connection: sa.Connection, to: str | None) -> bool:
-    """Make every table in a database that has none of ours; return True if it was one."""
+    """Create all tables in a database that has none of them; return True if it did."""
     context = MigrationContext.configure(connection)
     if context.get_current_heads():
         return False
@@ -134,7 +134,7 @@ def _make_if_new(connection: sa.Connection, to: str | None) -> bool:
 
 
 def _steps(connection: sa.Connection, to: str | None) -> list[tuple[Script, bool]]:
-    """Return the revisions to run, in order, each with True if it is taken back."""
+    """Return the revisions to run, in order, each with True for a downgrade."""
     unfit = _UNFIT.get(_state(connection))
     if unfit is not None:
         raise UnfitSchemaError(unfit)
@@ -149,7 +149,7 @@ def _steps(connection: sa.Connection, to: str | None) -> list[tuple[Script, bool
 
 
 def _place_of(revision: str | None) -> tuple[list[Script], int]:
-    """Return all revisions, the oldest first, and how many there are up to this one or the last."""
+    """Return all revisions, oldest first, and the number up to this one, or of all."""
     scripts = ScriptDirectory.from_config(alembic_config())
     oldest_first = list(scripts.walk_revisions())[::-1]
     names = [one.revision for one in oldest_first]
@@ -175,8 +175,8 @@ _UNFIT = {
 def _alone(engine: sa.Engine) -> Iterator[None]:
     """Keep other processes from migrating meanwhile.
 
-    The lock is polled: CREATE INDEX CONCURRENTLY would wait for a transaction that waits in a
-    statement. The one that holds the lock has no snapshot and touches no table.
+    The lock is polled, because CREATE INDEX CONCURRENTLY would wait for a transaction with a
+    waiting statement. The transaction that holds the lock has no snapshot and uses no table.
     """
     deadline = time.monotonic() + _WAIT_FOR_OTHERS_SECONDS
     with engine.connect() as connection:
@@ -184,8 +184,8 @@ def _alone(engine: sa.Engine) -> Iterator[None]:
             with connection.begin():
                 lock = f"SELECT pg_try_advisory_xact_lock({_POSTGRESQL_LOCK})"
                 is_ours = connection.exec_driver_sql(lock).scalar_one()
-                # After the query, as one that the driver has prepared keeps its snapshot until the
-                # next statement.
+                # After the query, because a prepared query keeps its snapshot until the next
+                # statement.
                 connection.exec_driver_sql("SET LOCAL idle_in_transaction_session_timeout = 0")
                 if is_ours:
                     yield
@@ -197,7 +197,7 @@ def _alone(engine: sa.Engine) -> Iterator[None]:
 
 
 def _take(engine: sa.Engine, script: Script, *, down: bool) -> None:
-    """Run one step, again if somebody else holds the table."""
+    """Run a step; retry while another connection locks the table."""
     for number in range(1, _TRIES + 1):
         try:
             _take_once(engine, script, down=down)
@@ -233,7 +233,7 @@ def _take_once(engine: sa.Engine, script: Script, *, down: bool) -> None:
                 connection.exec_driver_sql(f"SET {scope} {name} = '{value}'")
             _run(connection, script, down=down)
         if is_online:
-            # Its limits are not the ones that others expect of a connection.
+            # Its limits differ from those of pooled connections.
             connection.invalidate()
 
 
@@ -251,6 +251,6 @@ def _state(connection: sa.Connection) -> SchemaState:
     known = {script.revision for script in scripts.walk_revisions()}
     current = set(MigrationContext.configure(connection).get_current_heads())
     if current - known:
-        # Their names sort by age.
+        # Revision names sort by age.
         return SchemaState.TOO_OLD if max(current) < min(known) else SchemaState.AHEAD
     return SchemaState.UP_TO_DATE if current == set(scripts.get_heads()) else SchemaState.BEHIND

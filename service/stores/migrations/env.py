@@ -1,4 +1,4 @@
-"""Tells Alembic where to run: on the connection it is handed, in that connection's transaction."""
+"""Runs Alembic on the given connection, in that connection's transaction."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Changes indexes of tables that are large and in use, without keeping anybody from writing there.
+"""Changes indexes of large tables in use, without blocking writes.
 
-A migration that does so says `online = True` at its top and does nothing else: it then runs outside
-a transaction, as PostgreSQL's CONCURRENTLY asks, and may be repeated after it was cut off.
+A migration that uses it sets `online = True` and does nothing else: it runs outside a transaction,
+as PostgreSQL's CONCURRENTLY requires, and may be repeated after an interruption.
 https://www.postgresql.org/docs/current/sql-createindex.html#SQL-CREATEINDEX-CONCURRENTLY
 """
 
@@ -22,7 +22,7 @@ def create_index_online(
     if connection.dialect.name != "postgresql":
         op.create_index(name, table, list(columns), sqlite_where=condition)
         return
-    # One whose making was cut off is kept, but never used.
+    # An interrupted build leaves an invalid index, which is never used.
     unfinished = sa.text(
         "SELECT 1 FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid"
         " WHERE relname = :name AND NOT indisvalid AND pg_table_is_visible(pg_class.oid)"

@@ -1,4 +1,4 @@
-"""Keeps campaigns in a SQL database, places comments in them, and lists them."""
+"""Stores campaigns in a SQL database."""
 
 from __future__ import annotations
 
@@ -61,30 +61,30 @@ from service.stores.sql.tables import (
 
 _LIST = "campaigns"
 _MEMBERS = "members"
-# Of how many of its newest members a campaign's targets are read.
+# A campaign's targets are read from this many of its newest members.
 READ_FOR_TARGETS = 20
 BEGINNINGS = 3
 _comments, _traits = comments.c, comment_traits.c
 
 
 class CampaignStore(SqlStore):
-    """Keeps comments' traits and campaigns. `site_ids` limits what is returned; None for all."""
+    """Stores comments' traits and campaigns. `site_ids` limits the sites; None means all."""
 
     def take_lease(self, holder: str, *, now: datetime, until: datetime) -> Lease:
-        """Let `holder` alone group comments until `until`; REFUSED while somebody else has it."""
+        """Take or renew the lease to group, until `until`; REFUSED if another process holds it."""
         return self.write(lambda tx: take_lease(tx, grouping_lease, holder, now=now, until=until))
 
     def fresh(self, *, limit: int) -> list[Traits]:
-        """Return traits of comments that were never placed, the longest judged first."""
+        """Return traits of comments that were not placed yet, judged longest ago first."""
         query = _with_p_spam().where(is_fresh).order_by(_traits.seq).limit(limit)
         return self._list(query, _traits_from)
 
     def place_before(self, most: int) -> int:
-        """Return a place after which at most `most` traits follow."""
+        """Return a position that at most `most` traits follow."""
         return max(0, self._count(sa.select(sa.func.max(_traits.seq))) - most)
 
     def grouped(self, *, after: int, limit: int) -> TraitsPage:
-        """Return traits of comments that were placed and not taken out, in the order of judging."""
+        """Return traits of comments that were placed and not removed, in order of judging."""
         query = (
             _with_p_spam()
             .where(
@@ -105,11 +105,12 @@ class CampaignStore(SqlStore):
     def place(
         self, tx: sa.Connection, placements: Sequence[Placement], *, at: datetime
     ) -> Mapping[CommentId, str]:
-        """Place comments in order; return which campaign each joined.
+        """Place comments in order; return the campaign that each joined.
 
-        A comment joins the campaign of the one that it is like, or founds one with it. It stays
-        single if that one is gone or was taken out of its campaign. One that was placed before or
-        has no traits any more is not returned, so one of several concurrent calls places it.
+        A comment joins the campaign of the comment that it is like, or a new campaign with it. It
+        stays single if that comment was deleted or removed from its campaign. A comment that was
+        placed before or has no traits is not returned, so one of several concurrent calls places
+        it.
         """
         joined = {}
         for one in placements:
@@ -127,10 +128,10 @@ class CampaignStore(SqlStore):
         *,
         act: CountAct | None = None,
     ) -> list[CommentId]:
-        """Take those members out of their campaign; return who was taken out now.
+        """Remove members from their campaign; return those that were removed now.
 
-        No later comment joins the campaign because of them. If there were any, the log gets what
-        `act` returns for their number.
+        Later comments do not join the campaign because of them. If there were any, the result of
+        `act` is logged.
         """
         left: list[CommentId] = []
         for some in chunks(sorted(set(ids))):
@@ -144,7 +145,7 @@ class CampaignStore(SqlStore):
     def rejoin(
         self, tx: sa.Connection, campaign_id: str, *, site_ids: SiteIds, act: CountAct | None = None
     ) -> list[CommentId]:
-        """Undo `leave` for these sites' comments; return which came back."""
+        """Undo `leave` for comments of these sites; return those that rejoined."""
         left = sa.select(_traits.comment_id).where(
             _traits.left_campaign_id == campaign_id, has_left
         )
@@ -159,17 +160,16 @@ class CampaignStore(SqlStore):
     def page(
         self, *, site_ids: SiteIds, waiting_only: bool, cursor: str | None, limit: int
     ) -> CampaignPage:
-        """Return campaigns of at least `FEWEST_SHOWN` members, those with most waiting first.
+        """Return campaigns with at least `FEWEST_SHOWN` members, most waiting members first.
 
-        Of equally many the one that grew last comes first. Raise `InvalidInputError` for a cursor
-        of another list.
+        Ties are sorted by the newest member. Raise `InvalidInputError` for an invalid cursor.
         """
         waiting = _count_waiting(site_ids).subquery()
         counted = sa.func.coalesce(waiting.c.waiting, 0)
         joined = campaigns.join(
             waiting, waiting.c.campaign_id == campaigns.c.id, isouter=not waiting_only
         )
-        # It counts no more members than that.
+        # Counts no more members than needed.
         enough = (
             sa.select(sa.literal(1))
             .select_from(comments)
@@ -231,7 +231,7 @@ class CampaignStore(SqlStore):
         cursor: str | None,
         limit: int,
     ) -> CasePage:
-        """Return members, the newest first. Raise `InvalidInputError` for a foreign cursor."""
+        """Return members, newest first. Raise `InvalidInputError` for an invalid cursor."""
         query = _newest_members(campaign_id, site_ids, waiting_only=waiting_only).limit(limit + 1)
         if cursor is not None:
             place = read_cursor(cursor, _MEMBERS)
@@ -247,19 +247,19 @@ class CampaignStore(SqlStore):
     def waiting_ids(
         self, campaign_id: str, *, site_ids: SiteIds, received_until: datetime, limit: int
     ) -> list[CommentId]:
-        """Return the members that wait for a moderator and were received by then, newest first."""
+        """Return waiting members received until `received_until`, newest first."""
         query = _newest_members(campaign_id, site_ids, waiting_only=True)
         query = query.where(_comments.received_at <= received_until).limit(limit)
         return self._list(query, lambda row: row.id)
 
     def among(self, campaign_id: str, ids: Sequence[CommentId]) -> set[CommentId]:
-        """Return which of these comments are members."""
+        """Return the comments that are members."""
         query = sa.select(_comments.id).where(_comments.campaign_id == campaign_id)
         with reading(self._engine) as connection:
             return {row.id for row in rows_in(connection, query, _comments.id, ids)}
 
     def peoples_rulings(self, campaign_id: str) -> PeoplesRulings:
-        """Return how people ruled on members, at all sites; a policy's decisions do not count."""
+        """Return people's rulings on members, at all sites; policies' decisions are excluded."""
         query = (
             sa.select(decisions.c.ruling, sa.func.count())
             .join(comments, _comments.id == decisions.c.comment_id)
@@ -275,7 +275,7 @@ class CampaignStore(SqlStore):
 
 
 def insert_traits(connection: sa.Connection, traits: Sequence[Traits]) -> None:
-    """Keep the traits of comments that were judged in this transaction."""
+    """Add the traits of comments that are judged in this transaction."""
     rows = [
         {
             "comment_id": one.comment_id,
@@ -291,7 +291,7 @@ def insert_traits(connection: sa.Connection, traits: Sequence[Traits]) -> None:
 
 
 def delete_traits(connection: sa.Connection, ids: Sequence[CommentId]) -> None:
-    """Delete these comments' traits; their campaigns stay as they are."""
+    """Delete comments' traits; campaigns do not change."""
     execute_in(connection, sa.delete(comment_traits), _traits.comment_id, ids)
 
 
@@ -322,7 +322,7 @@ def _traits_from(row: Row) -> Traits:
 
 
 def _place(connection: sa.Connection, one: Placement, at: datetime) -> str | None:
-    """Place one comment; return its campaign, None if it stays single or was placed before."""
+    """Place a comment; return its campaign, None if it stays single or was placed before."""
     claim = (
         sa.update(comment_traits)
         .where(_traits.comment_id == one.comment_id, is_fresh)
@@ -334,7 +334,7 @@ def _place(connection: sa.Connection, one: Placement, at: datetime) -> str | Non
         sa.select(comments.c.campaign_id, comments.c.received_at, _traits.left_campaign_id)
         .join(comment_traits, _traits.comment_id == comments.c.id)
         .where(comments.c.id == one.like)
-        # A concurrent call waits here and finds the campaign that the first one founded.
+        # A concurrent call waits here and then finds the new campaign.
         .with_for_update(of=comments, key_share=True)
     )
     like = connection.execute(query).one_or_none()
@@ -349,7 +349,7 @@ def _place(connection: sa.Connection, one: Placement, at: datetime) -> str | Non
 
 
 def _join(connection: sa.Connection, comment_id: CommentId, campaign_id: str) -> bool:
-    """Make a comment a member; return False if it is one already, of any campaign."""
+    """Add a member; return False if it is a member of any campaign already."""
     joined = (
         sa.update(comments)
         .where(comments.c.id == comment_id, comments.c.campaign_id.is_(None))
@@ -374,9 +374,9 @@ def _move(
     return sorted(connection.scalars(statement))
 
 
-# Without NumPy, which the web processes' image leaves out.
+# Without NumPy, which the image for web processes does not include.
 def _pack_embedding(embedding: Sequence[float] | None) -> bytes | None:
-    """Return the vector as signed bytes; on average its cosine with what comes back is 0.99998."""
+    """Return the vector as signed bytes; the mean cosine with the unpacked vector is 0.99998."""
     if embedding is None:
         return None
     scale = 127 / (max(map(abs, embedding), default=0.0) or 1.0)
@@ -416,7 +416,7 @@ def _count_waiting(site_ids: SiteIds) -> sa.Select[Any]:
 def _describe(
     connection: sa.Connection, ids: Sequence[str], site_ids: SiteIds
 ) -> tuple[Campaign, ...]:
-    """Return these campaigns, in order, without those that have no members at these sites."""
+    """Return campaigns, in order, without those that have no members at these sites."""
     if not ids:
         return ()
     by_site: defaultdict[str, list[Row]] = defaultdict(list)
@@ -449,14 +449,14 @@ def _describe(
     )
 
 
-# What a row of `_counts` counts, or a ruling.
+# Kinds of rows in `_counts`, besides rulings.
 _OF_SITE, _WAITING, _LOW, _LEFT = "of a site", "waiting", "low", "left"
 
 
 def _counts(ids: Sequence[str], site_ids: SiteIds) -> sa.CompoundSelect[Any]:
-    """Return one statement for all numbers of these campaigns, an arm for each kind."""
+    """Return one query for all counts of these campaigns."""
     number = sa.func.count().label("n")
-    # A row a site, from an index alone.
+    # One row per site, from an index alone.
     by_site = (
         sa.select(
             sa.literal(_OF_SITE).label("counted"),
@@ -505,7 +505,7 @@ def _counts(ids: Sequence[str], site_ids: SiteIds) -> sa.CompoundSelect[Any]:
 def _newest_targets(
     connection: sa.Connection, campaign_ids: Sequence[str], site_ids: SiteIds
 ) -> dict[str, tuple[str, ...]]:
-    """Return four targets of each campaign's newest members, the most common first."""
+    """Return the four most common targets of each campaign's newest members."""
     if not campaign_ids:
         return {}
     arms = _newest_each(campaign_ids, site_ids, waiting_only=False, limit=READ_FOR_TARGETS)
@@ -523,7 +523,7 @@ def _newest_targets(
     for campaign_id in campaign_ids:
         counts = Counter(found[campaign_id])
         ordered = sorted(counts, key=lambda target: (-counts[target], target))
-        # At most one guessed name of what is sold: they are many, and share their letters.
+        # At most one guessed product name, because such names are many and similar.
         names = [target for target in ordered if is_name(target)]
         common[campaign_id] = tuple(one for one in ordered if one not in names[1:])[:4]
     return common
@@ -532,7 +532,7 @@ def _newest_targets(
 def _beginnings(
     connection: sa.Connection, campaign_ids: Sequence[str], site_ids: SiteIds
 ) -> dict[str, tuple[Case, ...]]:
-    """Return each campaign's newest members, those that wait before the others."""
+    """Return each campaign's newest members, waiting ones first."""
     if not campaign_ids:
         return {}
     arms = [
@@ -556,9 +556,9 @@ def _beginnings(
 def _newest_each(
     campaign_ids: Sequence[str], site_ids: SiteIds, *, waiting_only: bool, limit: int
 ) -> list[sa.Select[Any]]:
-    """Return for each campaign the query for its newest members, in no order.
+    """Return a query per campaign for its newest members, in no order.
 
-    Each arm reads `limit` entries of an index; a window function would read all.
+    Each reads `limit` entries of an index; a window function would read all.
     """
     arms = [
         _newest_members(campaign_id, site_ids, waiting_only=waiting_only).limit(limit).subquery()

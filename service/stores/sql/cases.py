@@ -49,22 +49,22 @@ _T = TypeVar("_T")
 
 
 class CaseStore(SqlStore):
-    """Reads comments together with their verdicts and decisions."""
+    """Reads comments with their verdicts and decisions."""
 
     def get(self, comment_id: CommentId, *, site_id: SiteId | None = None) -> Case:
-        """Return one case. Raise `NotFoundError` if it is not kept, or belongs to another site."""
+        """Return a case. Raise `NotFoundError` if it is unknown or belongs to another site."""
         with reading(self._engine) as connection:
             cases = load_cases(connection, [comment_id])
         found = next((one for one in cases if site_id in (None, one.comment.site_id)), None)
         return known(found, "comment", comment_id)
 
     def find(self, ids: Sequence[CommentId]) -> list[Case]:
-        """Return the cases of those ids that are kept, in the order of `ids`, each once."""
+        """Return the cases of known ids, in the order of `ids`, without duplicates."""
         with reading(self._engine) as connection:
             return load_cases(connection, list(dict.fromkeys(ids)))
 
     def find_judged(self, ids: Sequence[CommentId]) -> list[Case]:
-        """Return the cases of those ids that have their verdict, in no order; cheap to repeat."""
+        """Return the cases of ids that have a verdict, in no order; cheap to poll."""
         with reading(self._engine) as connection:
             query = sa.select(comments.c.id).where(has_verdict)
             judged = rows_in(connection, query, comments.c.id, sorted(set(ids)))
@@ -73,7 +73,7 @@ class CaseStore(SqlStore):
     def page(
         self, criteria: CaseFilter, *, order: Order, cursor: str | None, limit: int
     ) -> CasePage:
-        """Return one page. Raise `InvalidInputError` for a cursor that this store did not make."""
+        """Return one page. Raise `InvalidInputError` for an invalid cursor."""
         conditions = _conditions(criteria)
         if cursor is not None:
             place = read_cursor(cursor, order.value, least=APPEAL_RANK, most=REST_RANK)
@@ -99,9 +99,9 @@ class CaseStore(SqlStore):
     def published(
         self, site_id: SiteId, post_urls: Sequence[str], *, offset: int, limit: int
     ) -> list[PublishedComment]:
-        """Return what a site shows under any of these addresses, oldest first; see `as_published`.
+        """Return published comments at any of these URLs, oldest first; see `as_published`.
 
-        Addresses longer than `MAX_POST_CHARS` find nothing.
+        URLs longer than `MAX_POST_CHARS` match nothing.
         """
         at = sa.func.coalesce(comments.c.written_at, comments.c.received_at).label("at")
         names = ("id", "text", "author_name", "author_url", "post_url", "reply_to")
@@ -124,14 +124,14 @@ class CaseStore(SqlStore):
             return [PublishedComment(**row) for row in connection.execute(query).mappings()]
 
     def count(self, criteria: CaseFilter) -> int:
-        """Return how many cases match."""
+        """Return the number of matching cases."""
         query = sa.select(sa.func.count()).select_from(comments).where(*_conditions(criteria))
         return self._count(query)
 
     def newcomers(
         self, *, site_ids: SiteIds, received_after: datetime, judged_after: datetime, limit: int
     ) -> list[CommentId]:
-        """Return comments that wait for review and came in since then, the newest first."""
+        """Return comments that wait for review and arrived since then, newest first."""
         query = (
             sa.select(comments.c.id)
             .join(verdicts, verdicts.c.comment_id == comments.c.id)
@@ -150,7 +150,7 @@ class CaseStore(SqlStore):
     def tally(
         self, site_id: SiteId, *, received_from: datetime, received_before: datetime
     ) -> Tally:
-        """Return the counts of a site's comments received in this period of time."""
+        """Return the counts of a site's comments received in this period."""
         criteria = CaseFilter(
             site_id=site_id, received_from=received_from, received_before=received_before
         )
@@ -163,7 +163,7 @@ class CaseStore(SqlStore):
         )
         rows = self._rows(query)
         outcomes: Counter[str | None] = Counter()
-        # An unsure verdict can't be contradicted.
+        # An unsure verdict cannot be contradicted.
         contradicted: Counter[str] = Counter()
         for row in rows:
             outcomes[row.outcome] += row.comments_counted
@@ -184,10 +184,10 @@ class CaseStore(SqlStore):
     def cutoff_preview(
         self, site_id: SiteId, *, received_from: datetime, cutoffs: Cutoffs
     ) -> CutoffPreview:
-        """Return what these cutoffs would make of a site's judged comments received since then."""
-        # Wrapped, or SQLite takes the index by outcome and reads every comment for the rest.
+        """Return how these cutoffs would change the verdicts on a site's comments since then."""
+        # Wrapped, because SQLite would use the index by outcome and read every comment.
         was = sa.func.coalesce(comments.c.outcome, "").label("was")
-        # As `scoring.policy.decide` has it.
+        # The SQL form of `scoring.policy.decide`.
         becomes = sa.case(
             (comments.c.degraded.is_(True), Outcome.UNSURE.value),
             (comments.c.p_spam >= cutoffs.spam_cutoff, Outcome.SPAM.value),
@@ -232,7 +232,7 @@ _HELD = sa.select(verdicts.c.comment_id).where(verdicts.c.held_by.is_not(None))
 
 
 def _conditions(criteria: CaseFilter) -> list[sa.ColumnElement[bool]]:
-    """Return what a comment's row must satisfy."""
+    """Return the conditions on a comment's row."""
     wanted: list[sa.ColumnElement[bool]] = []
     if criteria.site_id is not None:
         wanted.append(comments.c.site_id == criteria.site_id)
@@ -249,7 +249,7 @@ def _conditions(criteria: CaseFilter) -> list[sa.ColumnElement[bool]]:
     if criteria.degraded is not None:
         wanted.append(comments.c.degraded.is_(criteria.degraded))
         if criteria.degraded:
-            # Always true, a degraded verdict is unsure; but an index knows the outcomes.
+            # Redundant, because a degraded verdict is unsure, but needed for the index.
             wanted.append(comments.c.outcome == Outcome.UNSURE.value)
     bounds: tuple[tuple[Any, Callable[[Any], sa.ColumnElement[bool]]], ...] = (
         (criteria.received_from, comments.c.received_at.__ge__),
@@ -260,7 +260,7 @@ def _conditions(criteria: CaseFilter) -> list[sa.ColumnElement[bool]]:
 
 
 def _of_sites(site_ids: Sequence[SiteId]) -> sa.ColumnElement[bool]:
-    # One site is asked for by equality, as an index that begins with the site keeps its order then.
+    # With equality, an index that begins with the site keeps its order.
     if len(site_ids) == 1:
         return comments.c.site_id == site_ids[0]
     return comments.c.site_id.in_(site_ids)
@@ -274,7 +274,7 @@ _STATE_CONDITIONS: dict[State, list[sa.ColumnElement[bool]]] = {
 
 
 _NEWEST = (comments.c.received_at.desc(), comments.c.id.desc())
-# Without a verdict there is no doubt to measure: such a comment comes last.
+# Comments without a verdict come last.
 _doubt = sa.func.coalesce(sa.func.abs(comments.c.p_spam - 0.5), sa.literal(1.0))
 _ASCENDING: dict[Order, tuple[sa.ColumnElement[Any], ...]] = {
     Order.REVIEW: (comments.c.review_rank, comments.c.review_at, comments.c.id),
@@ -285,7 +285,7 @@ _ASCENDING: dict[Order, tuple[sa.ColumnElement[Any], ...]] = {
 
 
 def _after(place: Place, order: Order) -> sa.ColumnElement[bool]:
-    """Return the condition for coming later in the order than `place`."""
+    """Return the condition for rows after `place`."""
     if order is Order.NEWEST:
         return is_older(comments.c.received_at, comments.c.id, place)
     at = sa.literal(place.at, comments.c.received_at.type)
@@ -302,19 +302,19 @@ def _after(place: Place, order: Order) -> sa.ColumnElement[bool]:
 def _of_comment(
     what: sa.ColumnElement[Any], comment_id: sa.ColumnElement[str]
 ) -> sa.ColumnElement[Any]:
-    """Return a value of the comment that a cursor names, one that never changes."""
+    """Return an immutable value of the comment that a cursor names."""
     one = comments.alias("named")
     named = sa.select(ClauseAdapter(one).traverse(what)).where(one.c.id == comment_id)
     return named.scalar_subquery()
 
 
 def load_cases(connection: sa.Connection, ids: Sequence[CommentId]) -> list[Case]:
-    """Return the cases of these ids, in order, in two or three statements a thousand."""
+    """Return the cases of these ids, in order, in two or three statements per thousand."""
     cases: dict[CommentId, Case] = {}
     for some in chunks(ids):
         rows = connection.execute(_CASE_ROWS.where(comments.c.id.in_(some))).all()
         found_decisions = _by_comment(connection, decisions, some, decision_from)
-        # The newest report's label stands in the comment's row, and few have one.
+        # The newest report's label is in the comment's row; few comments have one.
         reported = [row.id for row in rows if row.reported_as]
         found_reports = _by_comment(connection, reports, reported, report_from)
         for row in rows:

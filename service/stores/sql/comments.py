@@ -1,4 +1,4 @@
-"""Keeps comments in a SQL database."""
+"""Stores comments in a SQL database."""
 
 from __future__ import annotations
 
@@ -50,34 +50,34 @@ from service.stores.sql.tables import (
     waits_for_verdict,
 )
 
-# Each try sees at least one equal key more that another process kept meanwhile.
+# Each attempt sees at least one more equal key that another process added.
 _ADD_TRIES = 5
-# From so many on COPY is quicker than INSERT.
+# From this number of rows on, COPY is faster than INSERT.
 COPIED_FROM = 10
-# A lane is first in, first out; what was queued this much before a judged comment was lost.
+# A lane is first in, first out: a comment queued this long before a judged one was lost.
 OVERTAKEN_BY = timedelta(minutes=1)
-# Spam may repeat one text thousands of times; only the newest are needed.
+# Spam may repeat a text thousands of times; only the newest are needed.
 MAX_FOUND_BY_CONTENT = 100
-# A site that empties its trash may delete thousands that were never sent here.
+# Sites that empty their trash may delete thousands of comments that were never submitted.
 MOST_EARLY_DELETIONS = 10_000
-# Begins the fingerprints of comments that nobody wants kept.
+# Prefix of the fingerprints of comments with `keep=False`.
 _UNKEPT = "unkept:"
 
 
 class CommentStore(SqlStore):
-    """Keeps comments. What `add` has returned for is durable."""
+    """Stores comments. Comments are durable once `add` returns."""
 
     def add(
         self, comments: Sequence[NewComment], *, queued_at: datetime | None = None
     ) -> list[Added]:
-        """Keep the comments in one transaction and return what became of each, in order.
+        """Add comments in one transaction and return a result for each, in order.
 
-        A comment with the id, idempotency key or `site_comment_id` of an earlier one of its site
-        is a REPEAT if their `fingerprint()` agrees, else a CONFLICT, as is one to be kept if the
-        earlier one is not. This holds within a call and under concurrent calls: of equal keys
-        exactly one becomes NEW. What was written before a noted deletion is DELETED, also if the
-        two come at once. `queued_at` is as in `mark_queued`. Raise `NotFoundError`, and keep none,
-        if one is of an unknown site.
+        A comment with the id, idempotency key or `site_comment_id` of an earlier one of its site is
+        a REPEAT if their `fingerprint()` agrees, otherwise a CONFLICT; so is a comment to be kept
+        if the earlier one is not. This holds within a call and under concurrent calls: exactly one
+        comment with a key is NEW. A comment written before its recorded deletion is DELETED, even
+        if both arrive concurrently. `queued_at` is as in `mark_queued`. Raise `NotFoundError`, and
+        add nothing, if a site is unknown.
         """
         if not comments:
             return []
@@ -86,7 +86,7 @@ class CommentStore(SqlStore):
             try:
                 return self.write(lambda tx: _add(tx, rows))
             except _TakenError:
-                # Another process has just kept an equal key; look again, now it can be seen.
+                # Another process has just added an equal key, which the next attempt sees.
                 continue
         raise StoreUnavailableError("too many equal comments arrive at once")
 
@@ -100,10 +100,10 @@ class CommentStore(SqlStore):
         deleted_at: datetime,
         at: datetime,
     ) -> None:
-        """Remember that a comment was deleted, in every version, whether it has come or not.
+        """Record that a comment was deleted, in every version, even if it has not arrived.
 
-        Look for the comment afterwards: it may have come meanwhile. The newest 10,000 of a site
-        are remembered, as digests.
+        Look for the comment afterwards, because it may have arrived meanwhile. The newest 10,000
+        deletions of a site are stored, as digests.
         """
         values = {
             "site_comment_digest": site_comment_digest(site_id, site_comment_id),
@@ -111,7 +111,8 @@ class CommentStore(SqlStore):
             "deleted_at": deleted_at,
             "noted_at": at,
         }
-        # Waits for calls that keep a comment of this site now, so that a later look finds it.
+        # Waits for concurrent `add` calls of this site, so that a later look-up sees their
+        # comments.
         site = sa.select(sites.c.id).where(sites.c.id == site_id)
         tx.execute(site.with_for_update())
         put_row(tx, early_deletions, values)
@@ -129,19 +130,19 @@ class CommentStore(SqlStore):
         )
 
     def forget_deletion(self, site_id: SiteId, site_comment_id: str) -> None:
-        """Take a deletion back: the site shows the comment again."""
+        """Remove a recorded deletion: the site shows the comment again."""
         statement = sa.delete(early_deletions).where(
             early_deletions.c.site_comment_digest == site_comment_digest(site_id, site_comment_id)
         )
         self.write(lambda connection: connection.execute(statement))
 
     def prune_deletions(self, *, noted_before: datetime) -> int:
-        """Forget deletions that were noted earlier; return how many."""
+        """Remove deletions that were recorded earlier; return how many."""
         statement = sa.delete(early_deletions).where(early_deletions.c.noted_at < noted_before)
         return self.write(lambda connection: connection.execute(statement).rowcount)
 
     def load_unjudged(self, ids: Sequence[CommentId]) -> list[Attempt]:
-        """Return those of `ids` that are kept and have no verdict, each once, in order."""
+        """Return the comments of `ids` that have no verdict, without duplicates, in order."""
         wanted = list(dict.fromkeys(ids))
         query = (
             sa.select(comments, sites.c.settings, *JOINED_ENDPOINT)
@@ -162,22 +163,22 @@ class CommentStore(SqlStore):
         return [found[comment_id] for comment_id in wanted if comment_id in found]
 
     def count_attempt(self, ids: Sequence[CommentId]) -> None:
-        """Add one to `attempts` of each id before its judging, to recognise what ends workers."""
+        """Increment `attempts` before judging, to recognize comments that crash workers."""
         self._update(ids, {"attempts": comments.c.attempts + 1})
 
     def lower_attempts(self, to: Mapping[CommentId, int]) -> None:
-        """Lower `attempts` of each id to the number given: the worker did not end."""
+        """Lower `attempts` of each id to this number: the worker did not crash."""
         for number in set(to.values()):
             ids = [comment_id for comment_id, most in to.items() if most == number]
             attempts = sa.case((comments.c.attempts > number, number), else_=comments.c.attempts)
             self._update(ids, {"attempts": attempts})
 
     def mark_queued(self, ids: Sequence[CommentId], at: datetime | None) -> None:
-        """Set when these ids were handed to the queue, None if the queue did not take them."""
+        """Set when these ids were queued, None if the queue refused them."""
         self._update(ids, {"queued_at": at})
 
     def _update(self, ids: Sequence[CommentId], changes: Mapping[str, object]) -> None:
-        # Sorted, so that two batches with ids in common lock them in the same order.
+        # Sorted, so that concurrent calls lock the same ids in the same order.
         wanted = sorted(set(ids))
         update = sa.update(comments).values(**changes)
         if wanted:
@@ -186,10 +187,10 @@ class CommentStore(SqlStore):
     def find_stranded(
         self, lane: Lane, *, queued_before: datetime, received_before: datetime, limit: int
     ) -> list[CommentId]:
-        """Return comments without a verdict that the lane's queue seems to have lost, oldest first.
+        """Return comments without a verdict that the queue seems to have lost, oldest first.
 
-        Those were never queued and received before `received_before`, or queued before
-        `queued_before`, or queued a minute before the newest judged comment of the lane.
+        They were never queued and received before `received_before`, or queued before
+        `queued_before`, or queued a minute before the lane's newest judged comment.
         """
         with reading(self._engine) as connection:
             newest = connection.scalar(
@@ -214,7 +215,7 @@ class CommentStore(SqlStore):
             return list(connection.scalars(query))
 
     def count_pending(self) -> Mapping[Lane, int]:
-        """Return how many kept comments have no verdict, by lane."""
+        """Return the number of comments without a verdict, by lane."""
         query = (
             sa.select(comments.c.lane, sa.func.count())
             .where(waits_for_verdict)
@@ -226,13 +227,13 @@ class CommentStore(SqlStore):
     def find_by_content(
         self, site_id: SiteId, content_key: str, *, since: datetime
     ) -> list[CommentId]:
-        """Return a site's newest comments with this `content_key`, at most a hundred."""
+        """Return a site's newest comments with this `content_key`, at most 100."""
         query = (
             sa.select(comments.c.id)
             .where(
                 comments.c.site_id == site_id,
                 comments.c.content_key == content_key,
-                # Always true here, but the index is only used by a query that says so.
+                # Always true here, but the partial index is used only with it.
                 comments.c.content_key.is_not(None),
                 comments.c.received_at >= since,
             )
@@ -244,7 +245,7 @@ class CommentStore(SqlStore):
     def find_by_site_ids(
         self, site_id: SiteId, site_comment_ids: Sequence[str]
     ) -> Mapping[str, CommentId]:
-        """Return which of the site's own ids are kept, and as which comments, also withdrawn."""
+        """Return the ids of comments by the site's own ids, including withdrawn comments."""
         names = {site_comment_digest(site_id, name): name for name in site_comment_ids}
         digest = comments.c.site_comment_digest
         query = sa.select(digest, comments.c.id)
@@ -252,7 +253,7 @@ class CommentStore(SqlStore):
             return {names[key]: kept for key, kept in rows_in(connection, query, digest, [*names])}
 
     def find_unkept(self, *, since: datetime, before: datetime, limit: int) -> list[CommentId]:
-        """Return comments that were not to be kept, received in this time, and still are."""
+        """Return comments with `keep=False` received in this period that are not withdrawn yet."""
         query = (
             sa.select(comments.c.id)
             .where(
@@ -266,7 +267,7 @@ class CommentStore(SqlStore):
         return self._list(query, lambda row: row.id)
 
     def count_listings(self) -> Mapping[str, ListHits]:
-        """Return for every reputation list its kept comments and the rulings in force on them."""
+        """Return the number of comments and of rulings in force for each reputation list."""
         name: sa.ColumnElement[str]
         if self._engine.dialect.name == "postgresql":
             each = sa.func.json_array_elements(comments.c.sender_listings).table_valued("value")
@@ -298,16 +299,16 @@ class CommentStore(SqlStore):
     def reposition(
         self, site_id: SiteId, *, after: CommentId | None, limit: int
     ) -> CommentId | None:
-        """Compute again where a site's waiting comments stand in the review queue.
+        """Recompute the positions of a site's waiting comments in the review queue.
 
-        At most `limit` of them in one transaction, by id, those after `after`. Return the last
-        one's id, None if there were none. Safe to repeat.
+        Processes at most `limit` comments with ids after `after` in one transaction. Returns the
+        last id, None if there were none. Safe to repeat.
         """
         return self.write(lambda tx: place_waiting(tx, site_id, after, limit))
 
 
 def site_comment_digest(site_id: SiteId, site_comment_id: str) -> str:
-    """Return the digest of an id that a site gave a comment."""
+    """Return the digest of a site's own id for a comment."""
     return _digest("own", site_id, site_comment_id)
 
 
@@ -316,7 +317,7 @@ def _digest(kind: str, site_id: SiteId, value: str) -> str:
 
 
 def comment_values(new: NewComment) -> Values:
-    """Return a new comment's row. Its digests cover the site, so keys of two sites never meet."""
+    """Return a new comment's row. Digests include the site, so sites' keys never collide."""
     comment = new.comment
     key, own_id = new.idempotency_key, comment.site_comment_id
     return {
@@ -340,11 +341,11 @@ def comment_values(new: NewComment) -> Values:
 
 
 class _TakenError(Exception):
-    """A key was free when it was looked up, and is not any more."""
+    """A key was free when it was looked up and has been taken since."""
 
 
 def _add(connection: sa.Connection, rows: Sequence[Values]) -> list[Added]:
-    # No deletion at these sites is noted meanwhile.
+    # Locks the sites against concurrent `note_deletion` calls.
     wanted = sorted({row["site_id"] for row in rows})
     query = sa.select(sites.c.id).with_for_update(read=True, key_share=True)
     locked = {row.id for row in rows_in(connection, query, sites.c.id, wanted)}
@@ -374,10 +375,10 @@ def _claims(row: Values) -> list[str]:
 
 
 def _resolve(row: Values, held: Mapping[str, Values]) -> Added:
-    """Return the outcome for a comment, given the earlier comments by their claims."""
+    """Return the result for a comment, given the earlier comments by key."""
     holders = [held[claim] for claim in _claims(row) if claim in held]
     for holder in holders:
-        # What is kept may be asked about again by who would not keep it.
+        # A kept comment may be submitted again with `keep=False`.
         if row["fingerprint"] not in (holder["fingerprint"], _UNKEPT + holder["fingerprint"]):
             return Added(outcome=AddOutcome.CONFLICT, comment_id=holder["id"])
     outcome = AddOutcome.REPEAT if holders else AddOutcome.NEW
@@ -387,10 +388,10 @@ def _resolve(row: Values, held: Mapping[str, Values]) -> Added:
 
 
 def _find_deleted(connection: sa.Connection, rows: Sequence[Values]) -> set[CommentId]:
-    """Return which comments were deleted at their site after they were written."""
+    """Return the comments that were deleted at their site after they were written."""
     digest = early_deletions.c.site_comment_digest
     query = sa.select(digest, early_deletions.c.deleted_at)
-    # A deletion is of every version.
+    # A deletion applies to every version.
     named = {
         row["id"]: site_comment_digest(row["site_id"], unversioned(own))
         for row in rows
@@ -406,8 +407,8 @@ def _find_deleted(connection: sa.Connection, rows: Sequence[Values]) -> set[Comm
 
 
 def _insert(connection: sa.Connection, rows: Sequence[Values]) -> int:
-    """Insert the rows whose claims are free; return how many, 0 if COPY meets one that is not."""
-    # In one order everywhere, so that two batches with keys in common seldom deadlock.
+    """Insert the rows whose keys are free; return how many, 0 if COPY finds a taken key."""
+    # In a fixed order, so that concurrent calls rarely deadlock.
     rows = sorted(
         rows, key=lambda row: (str(row["idempotency_digest"]), str(row["site_comment_digest"]))
     )
@@ -422,7 +423,7 @@ def _insert(connection: sa.Connection, rows: Sequence[Values]) -> int:
 
 
 def _find_held(connection: sa.Connection, rows: Sequence[Values]) -> dict[str, Values]:
-    """Return the comments that hold claims of these already, by claim."""
+    """Return the comments that already hold these keys, by key."""
     held: dict[str, Values] = {}
     c = comments.c
     for some in chunks(rows):

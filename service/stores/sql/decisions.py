@@ -1,4 +1,4 @@
-"""Keeps decisions, single and bulk, in a SQL database."""
+"""Stores decisions, single and bulk, in a SQL database."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ from service.stores.sql.tables import (
     strokes,
 )
 
-_id = decisions.c.id  # Where an argument is called `decisions`.
+_id = decisions.c.id  # Used where an argument is named `decisions`.
 MAX_AT_ONCE = 500
 
 
 class DecisionStore(SqlStore):
-    """Keeps decisions; nothing is ever deleted, only marked as undone."""
+    """Stores decisions; they are never deleted, only marked as undone."""
 
     @transaction
     def add(
@@ -64,15 +64,15 @@ class DecisionStore(SqlStore):
         acts: Acts | None = None,
         instead_of: Collection[str] | None = None,
     ) -> Decision | None:
-        """Append a decision; return the one that it replaces, marked as undone, if any.
+        """Add a decision; return the decision that it replaces, marked as undone, if any.
 
-        At most one decision of a comment is in force, however many moderators rule at once.
-        `deliveries` and the log's entries that `acts` returns of the changed decisions, the
-        replaced one first, are kept in the same transaction. Unsent messages of the replaced
-        decision are withdrawn; those of `deliveries` that tell the verdict are kept only if that
-        withdrew the verdict's message. With `instead_of` it replaces one of these ids only. Raise
-        `NotFoundError` if the comment is not kept, `ConflictError` if it is withdrawn, if the id
-        is taken or if another decision is in force; nothing is kept then.
+        At most one decision per comment is in force, also under concurrent calls. `deliveries`, and
+        the log entries that `acts` returns for the changed decisions, the replaced one first, are
+        stored in the same transaction. The replaced decision's unsent messages are withdrawn;
+        `deliveries` that contain the verdict are stored only if that withdrew the verdict's
+        message. With `instead_of` only these ids may be replaced. Raise `NotFoundError` if the
+        comment is unknown, `ConflictError` if it is withdrawn, the id is taken or another decision
+        is in force; then nothing is stored.
         """
         positions = _lock_comments(tx, [decision.comment_id])
         row = known(positions.get(decision.comment_id), "comment", decision.comment_id)
@@ -94,15 +94,14 @@ class DecisionStore(SqlStore):
         acts: Acts | None = None,
         open_only: bool = False,
     ) -> list[Decision]:
-        """Append decisions on at most 500 comments; return those, after those that they replace.
+        """Add decisions on at most 500 comments; return the replaced ones, then the added ones.
 
-        All must be one act: by one person, at one moment, of one bulk decision or none, with one
-        ruling, at most one of a comment; else raise `ValueError`. Left out are those on comments
-        that are not kept, withdrawn, appealed or ruled alike already (with `open_only` ruled at
-        all), or that the same bulk decision decided before, even if that was undone. All are if the
-        bulk decision is unknown or was taken back; its counts and sites are kept in step.
-        `deliveries` and `acts` are as in `add`. Raise `ConflictError`, and keep nothing, if an id
-        is taken.
+        All must have the same user, time, bulk decision (or none) and ruling, and different
+        comments; otherwise raise `ValueError`. Skips comments that are unknown, withdrawn, appealed
+        or already ruled alike (with `open_only`: ruled at all), and those that the same bulk
+        decision decided before, even if that was undone. Skips all if the bulk decision is unknown
+        or was undone; its counts and sites are updated. `deliveries` and `acts` are as in `add`.
+        Raise `ConflictError`, and store nothing, if an id is taken.
         """
         if len(decisions) > MAX_AT_ONCE:
             msg = f"at most {MAX_AT_ONCE} decisions can be made in one call, got {len(decisions)}"
@@ -116,7 +115,7 @@ class DecisionStore(SqlStore):
             return []
         bulk_decision_id = decisions[0].bulk_decision_id
         if bulk_decision_id is not None:
-            # Locked against an undo.
+            # Locked against a concurrent undo.
             in_force = sa.select(strokes.c.id).where(
                 strokes.c.id == bulk_decision_id, strokes.c.undone_at.is_(None)
             )
@@ -152,12 +151,12 @@ class DecisionStore(SqlStore):
         acts: Acts | None = None,
         decision_id: str | None = None,
     ) -> Decision:
-        """Mark the decision in force as undone and return it so marked.
+        """Undo the decision in force and return it, marked as undone.
 
-        With `decision_id` that one only: raise `ConflictError` if another is in force. If the site
-        was told neither of this decision nor of one that it replaced, its messages are withdrawn
-        instead of keeping those of `deliveries`. Those that tell the verdict are kept as in `add`,
-        and so is what `acts` returns. Raise `NotFoundError` if no decision is in force.
+        With `decision_id`, raise `ConflictError` if another is in force. If the site was notified
+        neither of this decision nor of one that it replaced, its messages are withdrawn and
+        `deliveries` are not stored. Those that contain the verdict, and the results of `acts`, are
+        stored as in `add`. Raise `NotFoundError` if no decision is in force.
         """
         positions = _lock_comments(tx, [comment_id])
         if decision_id is not None:
@@ -181,9 +180,9 @@ class DecisionStore(SqlStore):
         deliveries: Sequence[Delivery] = (),
         acts: Acts | None = None,
     ) -> list[Decision]:
-        """Undo, as `undo` does, those of at most 500 decisions that are in force; return them.
+        """Undo those of at most 500 decisions that are in force, as `undo` does; return them.
 
-        `deliveries` of other comments are left out. `acts` is called once, if there are any.
+        `deliveries` of other comments are skipped. `acts` is called once, if any were undone.
         """
         wanted = [one.id for one in decisions]
         positions = _lock_comments(tx, [one.comment_id for one in decisions])
@@ -198,14 +197,14 @@ class DecisionStore(SqlStore):
     def find_of_bulk_decision(
         self, bulk_decision_id: str, *, after: int, limit: int
     ) -> DecidedPage:
-        """Return a bulk decision's decisions in force as `find_in_force` does."""
+        """Return a bulk decision's decisions in force; see `find_in_force`."""
         of_bulk_decision = sa.and_(
             decisions.c.stroke_id == bulk_decision_id, is_of_bulk_decision_in_force
         )
         return self._page(of_bulk_decision, after=after, limit=limit)
 
     def find_unremembered(self, *, limit: int) -> list[DecidedComment]:
-        """Return what histories may not know since `add` or `undo`, the oldest first."""
+        """Return decisions that histories may lack since `add` or `undo`, oldest first."""
         query = (
             sa.select(decisions)
             .where(is_unremembered)
@@ -217,8 +216,8 @@ class DecisionStore(SqlStore):
 
     @transaction
     def mark_remembered(self, tx: sa.Connection, told: Sequence[Decision]) -> None:
-        """Note that histories know these decisions as given; one undone since stays listed."""
-        # Sorted, so that two that mark the same ones lock them in the same order.
+        """Mark decisions as counted in histories; one that was undone since stays listed."""
+        # Sorted, so that concurrent calls lock the same rows in the same order.
         undone_at = decisions.c.undone_at
         for undone in (False, True):
             ids = sorted(one.id for one in told if (one.undone_at is not None) is undone)
@@ -227,13 +226,14 @@ class DecisionStore(SqlStore):
             execute_in(tx, statement, decisions.c.id, ids)
 
     def find_in_force(self, *, after: int, limit: int) -> DecidedPage:
-        """Return decisions in force in the order of their making, after a page's `next_after`."""
+        """Return decisions in force in the order of adding, after a page's `next_after`."""
         return self._page(decisions.c.undone_at.is_(None), after=after, limit=limit)
 
     def find_training_decisions(self, *, limit: int) -> list[tuple[int, CommentId]]:
-        """Return the number and the comment of the newest decisions that can teach, in order.
+        """Return the numbers and comments of the newest training decisions, in order.
 
-        Those are people's decisions in force, on comments not withdrawn and judged on all evidence.
+        These are people's decisions in force on comments that are not withdrawn and were judged on
+        all evidence.
         """
         query = (
             sa.select(decisions.c.seq, decisions.c.comment_id)
@@ -252,10 +252,10 @@ class DecisionStore(SqlStore):
         return newest_first[::-1]
 
     def last_change(self) -> tuple[int, int]:
-        """Return the numbers of the newest decision and of the newest act in the audit log.
+        """Return the numbers of the newest decision and of the newest entry in the audit log.
 
-        One of them rises with whatever changes what decisions teach: every undoing, withdrawal,
-        erasure and change of a site's settings is an act.
+        Any change of what decisions teach increases one of them: every undo, withdrawal, erasure
+        and change of a site's settings is logged.
         """
         decision = sa.select(sa.func.max(decisions.c.seq)).scalar_subquery()
         act = sa.select(sa.func.max(audit_log.c.seq)).scalar_subquery()
@@ -294,8 +294,8 @@ def _with_comments(connection: sa.Connection, rows: Sequence[Row]) -> list[Decid
 
 
 def _lock_comments(connection: sa.Connection, ids: Sequence[CommentId]) -> dict[CommentId, Row]:
-    """Return what the review queue needs of comments; their rows are locked."""
-    # In order, so that two calls with the same ids never deadlock.
+    """Return the comments' positions in the review queue; the rows are locked."""
+    # Sorted, so that concurrent calls do not deadlock.
     query = (
         sa.select(*POSITION_COLUMNS)
         .where(comments.c.id.in_(ids))
@@ -308,7 +308,7 @@ def _lock_comments(connection: sa.Connection, ids: Sequence[CommentId]) -> dict[
 def _refuse_another(
     connection: sa.Connection, comment_id: CommentId, expected: Collection[str]
 ) -> None:
-    """Raise `ConflictError` if a decision is in force that is none of these."""
+    """Raise `ConflictError` if a decision is in force that is not `expected`."""
     query = sa.select(decisions.c.id).where(
         decisions.c.comment_id == comment_id, decisions.c.undone_at.is_(None)
     )
@@ -319,7 +319,7 @@ def _refuse_another(
 def _ruled_so(
     connection: sa.Connection, like: Decision, ids: Sequence[CommentId], *, or_otherwise: bool
 ) -> set[CommentId]:
-    """Return which of the comments are ruled alike, or were decided in the same bulk decision."""
+    """Return the comments that are ruled alike, or were decided in the same bulk decision."""
     alike: sa.ColumnElement[bool] = decisions.c.undone_at.is_(None)
     if not or_otherwise:
         alike = sa.and_(alike, decisions.c.ruling == like.ruling.value)
@@ -335,7 +335,7 @@ def _append(
     positions: Mapping[CommentId, Row],
     messages: Sequence[Delivery],
 ) -> list[Decision]:
-    """Put new decisions of one act in force; return what they replace. Comments are locked."""
+    """Add decisions of one action; return those they replace. The comments must be locked."""
     ids = [one.comment_id for one in new]
     replaced = _take_back(
         connection, decisions.c.comment_id.in_(ids), by=new[0].decided_by, at=new[0].decided_at
@@ -363,7 +363,7 @@ def _let_undone(
     positions: Mapping[CommentId, Row],
     messages: Sequence[Delivery],
 ) -> None:
-    """Update comments and messages after decisions were undone. Comments are locked."""
+    """Update comments and messages after decisions were undone. The comments must be locked."""
     cancelled = cancel_unsent(connection, undone)
     _keep_in_step(connection, [positions[one.comment_id] for one in undone], by=None)
     silent = {one.comment_id for one in undone if one.id in cancelled.unsent}
@@ -373,7 +373,7 @@ def _let_undone(
 def _take_back(
     connection: sa.Connection, wanted: sa.ColumnElement[bool], *, by: str, at: datetime
 ) -> list[Decision]:
-    """Mark those that are in force as undone; return them so marked, by number."""
+    """Mark matching decisions in force as undone; return them, sorted by number."""
     statement = (
         sa.update(decisions)
         .where(wanted, decisions.c.undone_at.is_(None))
@@ -389,7 +389,7 @@ def _keep_in_step(
 ) -> None:
     """Set the comments' `decided` and `review_rank`; None undoes.
 
-    A person's decision closes appeals, undoing opens them again.
+    A person's decision closes appeals, undoing it reopens them.
     """
     ranks = []
     for row in positions:
@@ -403,7 +403,7 @@ def _keep_in_step(
 
 
 def _count(connection: sa.Connection, bulk_decision_id: str, decided: Sequence[Row]) -> None:
-    """Add these comments to the counts and sites of a locked bulk decision."""
+    """Add comments to the counts and sites of a locked bulk decision."""
     connection.execute(
         sa.update(strokes)
         .where(strokes.c.id == bulk_decision_id)
@@ -429,13 +429,13 @@ _values, _bulk_decision_from = writer(BulkDecision), reader(BulkDecision)
 
 
 class BulkDecisionStore(SqlStore):
-    """Keeps bulk decisions; `DecisionStore.add_many` keeps their counts."""
+    """Stores bulk decisions; `DecisionStore.add_many` updates their counts."""
 
     @transaction
     def begin(
         self, tx: sa.Connection, bulk_decision: BulkDecision, *, act: BulkDecisionAct | None = None
     ) -> BulkDecision:
-        """Keep a bulk decision, logged by `act`; return the kept one if its id is known."""
+        """Add a bulk decision and log it; return the existing one if its id is known."""
         values = _values(bulk_decision) | {"n_decided": 0}
         is_new = insert_new(tx, strokes, values)
         kept = _get(tx, bulk_decision.id)
@@ -444,7 +444,7 @@ class BulkDecisionStore(SqlStore):
         return kept
 
     def get(self, bulk_decision_id: str) -> BulkDecision:
-        """Return a bulk decision. Raise `NotFoundError` for an unknown one."""
+        """Return a bulk decision. Raise `NotFoundError` if it is unknown."""
         with reading(self._engine) as connection:
             return _get(connection, bulk_decision_id)
 
@@ -474,9 +474,9 @@ class BulkDecisionStore(SqlStore):
     def recent(
         self, *, site_ids: tuple[SiteId, ...] | None, limit: int, before: str | None = None
     ) -> list[BulkDecision]:
-        """Return the newest first, from the one after `before` on.
+        """Return the newest bulk decisions first, optionally only those after `before` in the list.
 
-        With `site_ids` only those that touched no other site. An unknown `before` finds nothing.
+        With `site_ids` only those that affected no other site. An unknown `before` returns nothing.
         """
         query = _QUERY.order_by(strokes.c.seq.desc()).limit(limit)
         if before is not None:

@@ -1,4 +1,4 @@
-"""Keeps deliveries in a SQL database."""
+"""Stores deliveries in a SQL database."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ from service.stores.sql.tables import (
 )
 
 _d = deliveries.c
-# What is leased may be on its way this moment, and what was replayed counts its attempts anew.
+# A leased one may be being sent, and a replayed one starts with no attempts.
 is_unsent = sa.and_(
     is_waiting,
     _d.lent_until.is_(None),
@@ -63,10 +63,10 @@ is_unsent = sa.and_(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cancelled:
-    """What followed from withdrawing messages of decisions.
+    """The result of withdrawing the messages of decisions.
 
-    `unsent` are the decisions whose site was told neither of them nor of one that they replaced,
-    `lack_verdict` the comments that lost their verdict's message, as it told the decision too.
+    `unsent` are the decisions of which the site was notified neither of them nor of one that they
+    replaced; `lack_verdict` the comments whose withdrawn message also contained the verdict.
     """
 
     unsent: frozenset[str]
@@ -74,12 +74,12 @@ class Cancelled:
 
 
 class DeliveryStore(SqlStore):
-    """Keeps what sites are to be told, until they have been told."""
+    """Stores messages to sites until they are delivered."""
 
     def add(self, deliveries: Sequence[Delivery]) -> None:
-        """Keep deliveries; a known id changes nothing. Raise `NotFoundError` for no comment.
+        """Add deliveries; ignore known ids. Raise `NotFoundError` if a comment is unknown.
 
-        The store gives each its `seq`, which rises in the order of keeping for one comment.
+        Each gets a `seq`, which increases per comment in the order of adding.
         """
         if deliveries:
             self.write(lambda connection: insert_deliveries(connection, deliveries))
@@ -94,13 +94,13 @@ class DeliveryStore(SqlStore):
         limit: int,
         except_sites: Collection[SiteId] = (),
     ) -> list[Delivery]:
-        """Return deliveries that are due, the longest first, and lease them until `until`.
+        """Return due deliveries, the longest due first, and lease them until `until`.
 
-        Left out are those of `except_sites` and of platforms that refused their token or rest. At
-        most one a comment: a later one waits until the earlier was delivered or given up. No other
-        call returns a leased one, or another of its comment, before `until` or `record`.
+        Skips `except_sites`, and platforms that refused their token or are paused. Returns at most
+        one delivery per comment: the next waits until it is delivered or given up. No other call
+        returns a leased delivery, or another of its comment, before `until` or `record`.
         """
-        # What its platform refused, or what lets it rest; Akismet's callbacks go elsewhere.
+        # The platform refused the token or asked to pause; Akismet's callbacks go to another host.
         is_paused = sa.or_(
             site_endpoints.c.refused_at.is_not(None), site_endpoints.c.rests_until > now
         )
@@ -134,16 +134,16 @@ class DeliveryStore(SqlStore):
         state: DeliveryState,
         next_try_at: datetime | None = None,
     ) -> Delivery:
-        """Log an attempt, set the delivery's `state` after it and return the delivery.
+        """Log an attempt, set the delivery's new `state` and return the delivery.
 
-        WAITING is due again at `next_try_at`, at once without one. What was delivered stays so,
-        and what was given up does not wait again before `replay`. Raise `NotFoundError`.
+        WAITING is due again at `next_try_at`, or at once. DELIVERED is final; a given-up delivery
+        waits again only after `replay`. Raise `NotFoundError`.
         """
         found = _lock_line_of(tx, attempt.delivery_id)
         before = known(found, "delivery", attempt.delivery_id)
         tx.execute(sa.insert(delivery_attempts), [attempt_values(attempt)])
         after = replace(before, attempts=before.attempts + 1)
-        # A slow worker's result may come after another delivered it or gave it up; both stay.
+        # A slow worker may report after another one has delivered it or given it up.
         if before.state is DeliveryState.WAITING and state is DeliveryState.WAITING:
             after = replace(after, next_try_at=next_try_at or attempt.at)
         elif before.state is not DeliveryState.DELIVERED and state is not DeliveryState.WAITING:
@@ -154,7 +154,7 @@ class DeliveryStore(SqlStore):
 
     @transaction
     def release(self, tx: sa.Connection, delivery_id: str, *, until: datetime) -> None:
-        """Give a leased delivery back untried, to be due at `until`; harmless for any other."""
+        """Release a leased delivery without an attempt, due at `until`; ignore any other."""
         leased = _lock_line_of(tx, delivery_id, only_leased=True)
         if leased is not None:
             _replace(tx, replace(leased, next_try_at=until))
@@ -169,14 +169,14 @@ class DeliveryStore(SqlStore):
         at: datetime,
         act: CountAct | None = None,
     ) -> int:
-        """Let given-up deliveries be tried again; return how many, which `act` logs if any."""
+        """Have given-up deliveries tried again and log it; return how many."""
         wanted = sorted(set(delivery_ids))
         replayed = sum(_replay(tx, some, at) for some in chunks(wanted))
         insert_entry(tx, act(replayed) if act and replayed else None)
         return replayed
 
     def get(self, delivery_id: str) -> Delivery:
-        """Return a delivery. Raise `NotFoundError` for an unknown one."""
+        """Return a delivery. Raise `NotFoundError` if it is unknown."""
         query = sa.select(deliveries).where(deliveries.c.id == delivery_id)
         return known(self._find(query, delivery_from), "delivery", delivery_id)
 
@@ -188,15 +188,15 @@ class DeliveryStore(SqlStore):
         if state is not None:
             query = query.where(deliveries.c.state == state.value)
         if state not in (None, DeliveryState.DELIVERED):
-            # Says nothing new, but the index is only used by a query that says so.
+            # Redundant, but the partial index is used only with it.
             query = query.where(is_undelivered)
         if site_id is not None:
             query = query.where(deliveries.c.site_id == site_id)
         return self._list(query, delivery_from)
 
     def troubles(self, *, site_ids: SiteIds, at_most: int) -> Troubles:
-        """Return what needs a person at these sites, all for None; counts `at_most` messages."""
-        # Twice the same condition: the index is only used by a query that has it.
+        """Return problems at these sites (None for all); messages are counted up to `at_most`."""
+        # The second condition is redundant, but the partial index is used only with it.
         dead = sa.select(_d.seq).where(_d.state == DeliveryState.DEAD.value, is_undelivered)
         refused = sa.select(sa.func.count()).where(site_endpoints.c.refused_at.is_not(None))
         if site_ids is not None:
@@ -219,7 +219,7 @@ class DeliveryStore(SqlStore):
 
     @transaction
     def prune(self, tx: sa.Connection, *, delivered_before: datetime, limit: int) -> int:
-        """Delete those delivered longest ago, with their attempts; return how many."""
+        """Delete the deliveries delivered longest ago, with their attempts; return how many."""
         old = (
             sa.select(deliveries.c.id)
             .where(is_delivered, deliveries.c.ended_at < delivered_before)
@@ -234,8 +234,8 @@ class DeliveryStore(SqlStore):
 
 
 def insert_deliveries(connection: sa.Connection, new: Sequence[Delivery]) -> None:
-    """Keep deliveries within a transaction; see `DeliveryStore.add`."""
-    # Locked so that numbers of one comment follow the order of commits.
+    """Add deliveries within a transaction; see `DeliveryStore.add`."""
+    # Locked, so that a comment's `seq` follows the order of commits.
     query = sa.select(comments.c.id, comments.c.site_id).order_by(comments.c.id)
     query = query.with_for_update(key_share=True)
     ids = sorted({delivery.comment_id for delivery in new})
@@ -247,10 +247,10 @@ def insert_deliveries(connection: sa.Connection, new: Sequence[Delivery]) -> Non
 
 
 def insert_of_locked(connection: sa.Connection, new: Sequence[Delivery]) -> None:
-    """Keep deliveries within a transaction that has their comments locked."""
+    """Add deliveries within a transaction that has locked their comments."""
     if not new:
         return
-    # Executed row by row, in order, so that numbers follow the order in which they were given.
+    # Row by row, so that `seq` follows the order of `new`.
     rows = [delivery_values(delivery) for delivery in new]
     connection.execute(insert_if_free(connection, deliveries), rows)
     _let_first_in_line_be_due(connection, sorted({delivery.comment_id for delivery in new}))
@@ -296,7 +296,7 @@ def cancel_unsent(connection: sa.Connection, undone: Sequence[Decision]) -> Canc
 def _lock_line_of(
     connection: sa.Connection, delivery_id: str, *, only_leased: bool = False
 ) -> Delivery | None:
-    """Return a delivery if it is kept, with its comment locked against changes of the line."""
+    """Return a delivery, None if unknown, with its comment locked so that its queue is stable."""
     query = (
         sa.select(deliveries)
         .join(comments, comments.c.id == _d.comment_id)
@@ -310,7 +310,7 @@ def _lock_line_of(
 
 
 def _replace(connection: sa.Connection, delivery: Delivery) -> None:
-    """Write a delivery, leased no more; `_let_first_in_line_be_due` must follow."""
+    """Update a delivery and end its lease; `_let_first_in_line_be_due` must follow."""
     connection.execute(
         sa.update(deliveries)
         .where(deliveries.c.seq == delivery.seq)
@@ -340,7 +340,7 @@ def _replay(connection: sa.Connection, ids: Sequence[str], at: datetime) -> int:
         .where(deliveries.c.id.in_(ids), deliveries.c.state == DeliveryState.DEAD.value)
         .values(state=DeliveryState.WAITING.value, attempts=0, next_try_at=at, ended_at=None)
     )
-    # What is revived comes before what waited behind it, unless that is being sent.
+    # Revived deliveries precede those that waited behind them, unless one of these is being sent.
     connection.execute(
         sa.update(deliveries)
         .where(
@@ -355,7 +355,7 @@ def _replay(connection: sa.Connection, ids: Sequence[str], at: datetime) -> int:
 
 
 def _let_first_in_line_be_due(connection: sa.Connection, ids: Sequence[CommentId]) -> None:
-    """Give the first waiting delivery of each comment its `due_at`, unless one has it already."""
+    """Set `due_at` of each comment's first waiting delivery, unless one is already due."""
     for some in chunks(ids):
         line = deliveries.alias("line")
         first = (
@@ -374,7 +374,7 @@ def _let_first_in_line_be_due(connection: sa.Connection, ids: Sequence[CommentId
 def kept_of(
     messages: Iterable[Delivery], cancelled: Cancelled, *, silent: Collection[CommentId] = ()
 ) -> list[Delivery]:
-    """Return those messages that are to be kept; of `silent` comments no ruling is told."""
+    """Return the messages to store; rulings on `silent` comments are dropped."""
     return [
         one
         for one in messages

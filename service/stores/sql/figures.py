@@ -1,4 +1,4 @@
-"""Counts in a SQL database: figures, and what waits."""
+"""Counts comments for figures and for operators in a SQL database."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from service.stores.sql.tables import (
     waits_for_verdict,
 )
 
-# How many of the newest decisions tell how long people wait.
+# Waiting times are computed from this many of the newest decisions.
 MAX_WAITED = 2_000
 RECENT = timedelta(days=7)
 EARLIER = timedelta(days=28)
@@ -52,20 +52,20 @@ _is_audited = sa.and_(
 _decided_by_person = sa.and_(
     decisions.c.comment_id == comments.c.id, decisions.c.undone_at.is_(None), is_by_person
 )
-# A verdict that followed a moderator's list entry is none that the model could get wrong.
+# Such verdicts follow a list entry, so the model could not get them wrong.
 _followed_entry = sa.exists().where(
     verdicts.c.comment_id == comments.c.id, verdicts.c.instruction.is_not(None)
 )
 
 
 class FigureStore(SqlStore):
-    """Counts what figures are made of."""
+    """Counts comments for the figures."""
 
     def count(self, scope: Scope) -> FigureCounts:
         """Return the counts of the scope; `waiting` is as of now.
 
-        A comment counts on the day on which it was received. `audited` leaves out verdicts that
-        followed a moderator's list entry, and decisions of policies.
+        A comment counts on the day on which it was received. `audited` excludes verdicts that
+        followed a list entry, and decisions of policies.
         """
         recently = scope.until - RECENT
         degraded = sa.select(sa.func.count()).where(
@@ -92,8 +92,8 @@ def _of_sites(scope: Scope) -> list[sa.ColumnElement[bool]]:
 def _received(
     scope: Scope, since: datetime | None = None, until: datetime | None = None
 ) -> list[sa.ColumnElement[bool]]:
-    """Return the conditions for comments of the scope's sites received between these moments."""
-    # An index that begins with the site is only used by a query that names the sites.
+    """Return the conditions for the scope's comments received between these moments."""
+    # An index that begins with the site is used only by queries that name the sites.
     of_sites = _of_sites(scope) or [comments.c.site_id.in_(sa.select(sites.c.id))]
     received_at = comments.c.received_at
     return [*of_sites, received_at >= (since or scope.since), received_at <= (until or scope.until)]
@@ -120,7 +120,7 @@ def _days(connection: sa.Connection, scope: Scope) -> tuple[DayCount, ...]:
 
 
 def _utc_day(connection: sa.Connection) -> sa.ColumnElement[Any]:
-    """Return a comment's UTC day as a number from 1970, without parameters, to group by."""
+    """Return the UTC day since 1970, without parameters, so that it can be grouped by."""
     received_at = comments.c.received_at
     if connection.dialect.name == "postgresql":
         utc = sa.func.timezone(sa.literal_column("'UTC'"), received_at)
@@ -216,10 +216,10 @@ _PARTS = {
 
 
 class BacklogStore(SqlStore):
-    """Counts what waits, for operators."""
+    """Counts waiting work for operators."""
 
     def count(self) -> Backlog:
-        """Return what waits now, as of one moment, from indexes alone."""
+        """Return what waits now, in one snapshot, from indexes alone."""
         with reading(self._engine) as connection:
             unjudged = _by(connection, comments.c.lane, comments.c.received_at, waits_for_verdict)
             review = _by(
@@ -228,7 +228,7 @@ class BacklogStore(SqlStore):
             held = sa.select(_NUMBER, sa.func.min(comments.c.received_at).label("oldest"))
             row = connection.execute(held.where(is_held_as_spam)).one()
             review[REST_RANK] = Waiting(number=row.number, oldest=row.oldest)
-            # One outcome at a time, because the index has their ages apart.
+            # One query per outcome, because the index sorts by outcome and age.
             received_at = sa.select(comments.c.received_at).order_by(comments.c.received_at)
             oldest: list[datetime | None] = [
                 connection.scalar(
@@ -248,7 +248,7 @@ class BacklogStore(SqlStore):
             )
 
     def oldest_unjudged(self) -> datetime | None:
-        """Return when the comment came in that waits longest for its verdict, None for none."""
+        """Return when the comment that waits longest for its verdict arrived, None without one."""
         query = (
             sa.select(comments.c.received_at)
             .where(waits_for_verdict)

@@ -1,4 +1,4 @@
-"""Finds in a SQL database what is known of persons, and forgets it."""
+"""Finds and deletes personal data in a SQL database."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ from service.stores.sql.tables import (
     waits_for_review,
 )
 
-# What withdrawing leaves of what the site sent. The excerpt goes, as it may quote other people.
+# Fields that withdrawing keeps. The excerpt is deleted, because it may quote other people.
 _LEFT = frozenset(
     {"site_comment_id", "written_at", "language", "reply_to", "post_url", "post_title", "kind"}
 )
@@ -64,13 +64,14 @@ _BLANK = {
 
 
 class PersonalDataStore(SqlStore):
-    """Finds comments by what a person is known by, and old ones; both to be forgotten."""
+    """Finds a person's comments, and old comments, and deletes their personal data."""
 
     def find(self, person: Person, *, after: CommentId | None, limit: int) -> list[CommentId]:
-        """Return the ids of a person's comments, ascending, those after `after` if it is given.
+        """Return the ids of a person's comments after `after`, ascending.
 
-        They have an address, e-mail or name key of `person.sender`, from before the rotation too,
-        or exactly the name `person.author_name`. Withdrawn ones are left out. Reads every comment.
+        They have an address, e-mail or name key of `person.sender`, including keys from before a
+        rotation, or exactly the name `person.author_name`. Withdrawn comments are excluded. Reads
+        every comment.
         """
         condition = _is_of(person)
         if condition is None:
@@ -81,7 +82,7 @@ class PersonalDataStore(SqlStore):
         return self._list(query, lambda row: row.id)
 
     def count_by_site(self, person: Person) -> Mapping[SiteId, int]:
-        """Return how many comments of theirs `find` finds, by site; sites without any left out."""
+        """Return the number of comments that `find` returns, by site, without zeros."""
         condition = _is_of(person)
         if condition is None:
             return {}
@@ -95,12 +96,13 @@ class PersonalDataStore(SqlStore):
     def find_old(
         self, *, received_before: datetime, only: SpamOnly | None = None, limit: int
     ) -> list[CommentId]:
-        """Return comments received before then whose words are still kept, in no order.
+        """Return comments received before then whose text is still stored, in no order.
 
-        Left out is what waits for its verdict or for a person. With `only` a comment is no older
-        than the last undoing of a decision on it, with HELD also than its site's present mode.
+        Comments that wait for a verdict or a decision are excluded. With `only`, a comment's age
+        counts from the last undoing of a decision on it; with HELD also from its site's last change
+        of mode.
         """
-        # One outcome at a time, because the index has their ages apart.
+        # One query per outcome, because the index sorts by outcome and age.
         queries = [_old(outcome, received_before) for outcome in Outcome]
         if only is SpamOnly.NOT_APPROVED:
             queries = [_old(Outcome.SPAM, received_before)]
@@ -119,7 +121,7 @@ class PersonalDataStore(SqlStore):
                     )
                     query = query.where(sa.not_(undone_since))
                 if only is SpamOnly.HELD:
-                    # Whose mode was changed since, as the log says.
+                    # The audit log shows when the mode was last changed.
                     changed = sa.select(audit_log.c.subject).where(
                         audit_log.c.act == "change settings",
                         audit_log.c.at >= received_before,
@@ -140,16 +142,16 @@ class PersonalDataStore(SqlStore):
         deliveries: Sequence[Delivery] = (),
         only: SpamOnly | None = None,
     ) -> int:
-        """Blank these comments' words, names and senders; return how many were withdrawn now.
+        """Delete the comments' text, names and senders; return how many were withdrawn now.
 
-        The text, author, sender's keys, user agent, excerpt, traits, appeal and moderators' notes
-        go, and the comment leaves its campaign and all queues. Verdict, decisions and log stay, so
-        that figures stay true, and so do the digests: sending it again is a REPEAT.
+        Deletes the text, author, sender's keys, user agent, excerpt, traits, appeal and moderators'
+        notes, and removes the comment from its campaign and all queues. Verdict, decisions and log
+        stay for the figures. The digests stay, so that the same comment is a REPEAT.
 
-        Those that do not match `only` any more are left out. `deliveries` of the others are kept in
-        the same transaction, and so is what `act`, called for 0 too, returns for their number.
+        Comments that no longer match `only` are skipped. `deliveries` of the others, and the result
+        of `act`, called for 0 too, are stored in the same transaction.
         """
-        # Sorted, so that two calls with the same ids lock them in the same order.
+        # Sorted, so that concurrent calls lock the same ids in the same order.
         query = (
             sa.select(comments.c.id)
             .where(comments.c.withdrawn_at.is_(None), *_CONDITIONS[only])
@@ -160,7 +162,7 @@ class PersonalDataStore(SqlStore):
         withdrawn: list[CommentId] = [row.id for row in rows]
         blank = sa.update(comments).values(**_BLANK, withdrawn_at=at)
         execute_in(tx, blank, comments.c.id, withdrawn)
-        # A moderator's note may name the person, or quote them.
+        # A moderator's note may name or quote the person.
         unnote = sa.update(decisions).where(decisions.c.note.is_not(None)).values(note=None)
         execute_in(tx, unnote, decisions.c.comment_id, withdrawn)
         leave_out(tx, withdrawn)
@@ -173,8 +175,8 @@ class PersonalDataStore(SqlStore):
     def erase_senders(
         self, tx: sa.Connection, ids: Sequence[CommentId], *, act: AuditEntry | None = None
     ) -> None:
-        """Set the comments' sender to `Sender()` and delete their traits; the rest stays."""
-        # Sorted, so that two calls with the same ids lock them in the same order.
+        """Set the comments' sender to `Sender()` and delete their traits."""
+        # Sorted, so that concurrent calls lock the same ids in the same order.
         wanted = sorted(set(ids))
         update = sa.update(comments).values(**sender_values(Sender()))
         execute_in(tx, update, comments.c.id, wanted)
@@ -184,7 +186,7 @@ class PersonalDataStore(SqlStore):
 
 def _is_of(person: Person) -> sa.ColumnElement[bool] | None:
     known_by: list[sa.ColumnElement[bool]] = []
-    # Left out is what others share: network, autonomous system and mail domain.
+    # Network, autonomous system and mail domain are excluded, because people share them.
     for name in ("address_key", "email_key", "name_key"):
         of_all = (getattr(one, name) for one in person.sender.generations)
         keys = [key for key in of_all if key is not None]
@@ -198,8 +200,8 @@ def _is_of(person: Person) -> sa.ColumnElement[bool] | None:
 
 
 def _old(outcome: Outcome, received_before: datetime) -> sa.Select[tuple[CommentId]]:
-    # As `ix_comments_age` has it: otherwise PostgreSQL may begin with the oldest of all, and read
-    # past what was withdrawn before.
+    # Sorted like `ix_comments_age`: otherwise PostgreSQL may begin with the oldest of all and read
+    # comments that were withdrawn before.
     key = (comments.c.outcome, comments.c.received_at)
     end = (sa.literal(outcome.value, key[0].type), sa.literal(received_before, key[1].type))
     return (
@@ -228,7 +230,7 @@ _COLUMNS = {
     Trait.EMAIL: comments.c.sender_email_key,
     Trait.NAME: comments.c.sender_name_key,
 }
-# What is read of each comment; its row is wide, and read once.
+# The columns to read; the full row is wide.
 _TOLD = (
     comments.c.id,
     comments.c.received_at,
@@ -236,15 +238,15 @@ _TOLD = (
     comments.c.decided,
     sa.case((waits_for_review, 1), else_=0).label("waits"),
 )
-# Names are looked for among so many of the newest comments with the same address or e-mail.
+# The number of newest comments with the same address or e-mail in which names are searched.
 _NAMES_LOOKED_AT = 200
 
 
 class SenderRecords(SqlStore):
-    """Gives what is known of a comment's sender from the sender's other comments."""
+    """Summarizes a sender's other comments."""
 
     def look_up(self, comment: Comment, *, site_ids: SiteIds) -> SenderRecord:
-        """Return how the sender's newest other comments, `MAX_COUNTED` a trait, were ruled."""
+        """Return the rulings on the sender's newest other comments, `MAX_COUNTED` per trait."""
         domains = linked_domains(comment)[:MAX_LINKED_DOMAINS]
         by_key, personal = keys_of(comment), person_keys(comment)
         asked = [(trait, keys[0]) for trait, keys in by_key.items()]
@@ -256,7 +258,7 @@ class SenderRecords(SqlStore):
             counts = [_count(place, one) for place, one in enumerate(found)]
             rows = connection.execute(sa.union_all(*counts)).all() if counts else ()
             newest = _newest(connection, comment, personal, site_ids)
-            # The newest first, of one moment by id.
+            # Newest first; ties are sorted by id.
             last = {row.id: row.received_at for row in newest}
             ids = sorted(sorted(last), key=lambda one: last[one], reverse=True)
             cases = load_cases(connection, ids[:MAX_LAST]) if ids else []
@@ -268,7 +270,7 @@ class SenderRecords(SqlStore):
                 approved=row.approved,
                 rejected=row.rejected,
                 waiting=row.waiting,
-                # One more than is counted may come.
+                # One more than is counted is read.
                 capped=row.seen > MAX_COUNTED,
             )
             for row in sorted(rows, key=lambda row: row.place)
@@ -283,14 +285,14 @@ class SenderRecords(SqlStore):
 def _with_key(
     comment: Comment, trait: Trait, keys: Sequence[str], site_ids: SiteIds, *, limit: int
 ) -> sa.Select[Any]:
-    """Return the statement for the newest other comments with one of these keys."""
+    """Return the query for the newest other comments with one of these keys."""
     column = _COLUMNS[trait]
     found = []
     for key in keys:
         query = sa.select(*_TOLD).where(
             column == key,
             comments.c.id != comment.id,
-            # Always true here, but the index is only used by a query that says so.
+            # Always true here, but the partial index is used only with it.
             column.is_not(None),
         )
         if site_ids is not None:
@@ -298,7 +300,7 @@ def _with_key(
         found.append(query.order_by(comments.c.received_at.desc()).limit(limit))
     if len(found) == 1:
         return found[0]
-    # Each key by itself, as the index knows the newest of one key only.
+    # One query per key, because the index sorts by time within one key.
     either = sa.union(*(sa.select(one.subquery()) for one in found)).subquery()
     return sa.select(either).order_by(either.c.received_at.desc()).limit(limit)
 
@@ -314,12 +316,12 @@ def _with_domain(
 
 
 def _count(place: int, found: sa.Select[Any]) -> sa.Select[Any]:
-    """Return the statement that counts these comments by ruling, in a row with this place."""
+    """Return the query that counts these comments by ruling, in a row numbered `place`."""
     told = found.subquery()
     in_force = sa.and_(decisions.c.comment_id == told.c.id, decisions.c.undone_at.is_(None))
     ruling = sa.select(decisions.c.ruling).where(in_force).limit(1).scalar_subquery()
     each = sa.select(
-        # Most are not decided, and nothing is looked up for them.
+        # Most are not decided and need no lookup.
         sa.case((told.c.decided, ruling)).label("ruling"),
         told.c.waits,
     ).subquery()
@@ -334,7 +336,7 @@ def _count(place: int, found: sa.Select[Any]) -> sa.Select[Any]:
 
 
 def _sum(of_each: sa.ColumnElement[int]) -> sa.ColumnElement[int]:
-    # Of no rows the sum is no number.
+    # The sum of no rows is NULL.
     return sa.func.coalesce(sa.func.sum(of_each), 0)
 
 
@@ -344,7 +346,7 @@ def _newest(
     personal: Mapping[Trait, Sequence[str]],
     site_ids: SiteIds,
 ) -> Sequence[Row]:
-    """Return the newest other comments of this person, by one trait after the other."""
+    """Return this person's newest other comments, one trait after the other."""
     if not personal:
         return []
     limit = MAX_LAST if Trait.NAME in personal else _NAMES_LOOKED_AT

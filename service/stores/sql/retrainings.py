@@ -1,4 +1,4 @@
-"""Keeps retrainings in a SQL database."""
+"""Stores retrainings in a SQL database."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _NO_ANSWER = {"answer": None, "answered_by": None, "answered_at": None}
 
 
 class RetrainingStore(SqlStore):
-    """Keeps which retrainings there were, and who alone may run one now."""
+    """Stores retrainings, and the lease that allows one process at a time to run one."""
 
     def take_lease(self, holder: str, *, now: datetime, until: datetime) -> Lease:
-        """Let `holder` alone retrain until `until`; REFUSED while somebody else has it."""
+        """Take or renew the lease to retrain until `until`; REFUSED if another process has it."""
         return self.write(lambda tx: take_lease(tx, retraining_lease, holder, now=now, until=until))
 
     def end_lease(self, holder: str) -> None:
-        """End this holder's lease, if it has it."""
+        """End the lease if this process holds it."""
         ended = sa.delete(retraining_lease).where(retraining_lease.c.holder == holder)
         self.write(lambda connection: connection.execute(ended))
 
@@ -40,14 +40,14 @@ class RetrainingStore(SqlStore):
     def put(
         self, tx: sa.Connection, retraining: Retraining, *, act: AuditEntry | None = None
     ) -> None:
-        """Keep a new retraining, or an old one as it is now; its answer stays."""
+        """Insert or update a retraining, except its answer."""
         put_row(tx, retrainings, _values(retraining))
         insert_entry(tx, act)
 
     @transaction
     def ask(self, tx: sa.Connection, asked: Retraining, *, act: AuditEntry) -> None:
-        """Keep a new retraining. Raise `ConflictError` if one is asked for or runs already."""
-        # SQLite lets one transaction write at a time anyway.
+        """Add a retraining. Raise `ConflictError` if one is requested or running."""
+        # SQLite runs one writing transaction at a time anyway.
         if tx.dialect.name == "postgresql":
             tx.exec_driver_sql("LOCK TABLE retrainings IN EXCLUSIVE MODE")
         open_states = [RetrainingState.ASKED.value, RetrainingState.RUNNING.value]
@@ -61,12 +61,12 @@ class RetrainingStore(SqlStore):
         insert_entry(tx, act)
 
     def get(self, retraining_id: str) -> Retraining:
-        """Return one. Raise `NotFoundError`."""
+        """Return a retraining. Raise `NotFoundError` if it is unknown."""
         with reading(self._engine) as connection:
             return _get(connection, retraining_id)
 
     def recent(self, *, limit: int) -> list[Retraining]:
-        """Return the newest by when they were asked for, the newest first."""
+        """Return the most recently requested retrainings, newest first."""
         order = (retrainings.c.asked_at.desc(), retrainings.c.id.desc())
         query = sa.select(retrainings).order_by(*order).limit(limit)
         return self._list(query, _retraining_from)
@@ -82,7 +82,7 @@ class RetrainingStore(SqlStore):
         at: datetime,
         act: AuditEntry | None = None,
     ) -> Retraining:
-        """Keep the answer to a candidate. Raise `ConflictError` for a second, `NotFoundError`."""
+        """Store the answer to a candidate. Raise `ConflictError` if it has one, `NotFoundError`."""
         answered = (
             sa.update(retrainings)
             .where(retrainings.c.id == retraining_id, retrainings.c.answer.is_(None))
@@ -110,7 +110,7 @@ def _get(connection: sa.Connection, retraining_id: str) -> Retraining:
 
 
 def _values(one: Retraining) -> Values:
-    """Return all columns but those of the answer."""
+    """Return all columns except those of the answer."""
     values = _all_values(one) | {
         "version": one.version,
         "recommendation": one.recommendation and one.recommendation.value,

@@ -1,4 +1,4 @@
-"""Keeps places in the review queue, and claims, in a SQL database."""
+"""Stores positions in the review queue, and claims, in a SQL database."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from service.stores.sql.engine import reading
 from service.stores.sql.rows import Row, reader, second_opinion_from, settings_from, writer
 from service.stores.sql.tables import claims, comments, sites, users, waits_for_review
 
-# What a transaction must read, and lock, of a comment before it may change the comment's place.
+# Columns to read and lock before a transaction changes a comment's position.
 POSITION_COLUMNS = (
     comments.c.id,
     comments.c.site_id,
@@ -44,9 +44,9 @@ def rank_of(
     reported_as: Label | None = None,
     appealed: bool | None = None,
 ) -> int:
-    """Return the `review_rank` of a comment after these changes; see `Case.needs_review`.
+    """Return a comment's new `review_rank` after these changes; see `Case.needs_review`.
 
-    The audit sample and what the newest report (`reported_as`) contradicts are to be checked.
+    The audit sample, and verdicts that the newest report (`reported_as`) contradicts, are checked.
     """
     outcome, reported_as = _judged(position, outcome), _reported(position, reported_as)
     if outcome is None or position.withdrawn_at is not None:
@@ -71,7 +71,7 @@ def review_at_of(
     p_spam: float | None = None,
     reported_as: Label | None = None,
 ) -> datetime:
-    """Return the `review_at` of a comment after these changes."""
+    """Return a comment's new `review_at` after these changes."""
     return review_at(
         position.received_at,
         mode=mode,
@@ -97,7 +97,7 @@ def place_waiting(
     limit: int,
     *wanted: sa.ColumnElement[bool],
 ) -> CommentId | None:
-    """Place some of a site's waiting comments again; see `CommentStore.reposition`."""
+    """Recompute the positions of waiting comments; see `CommentStore.reposition`."""
     query = (
         sa.select(*POSITION_COLUMNS)
         .where(comments.c.site_id == site_id, waits_for_review, *wanted)
@@ -110,7 +110,7 @@ def place_waiting(
     rows = connection.execute(query).all()
     if not rows:
         return None
-    # Read after the rows were locked: a verdict or report that comes now waits for this.
+    # Read after the rows are locked: a concurrent verdict or report waits for them.
     mode = modes_of(connection, [site_id])[site_id]
     connection.execute(
         sa.update(comments).where(comments.c.id == sa.bindparam("placed_id")),
@@ -121,7 +121,7 @@ def place_waiting(
 
 
 def modes_of(connection: sa.Connection, site_ids: Iterable[SiteId]) -> dict[SiteId, Mode]:
-    """Return how much each of these sites lets verdicts act."""
+    """Return the mode of each site."""
     query = sa.select(sites.c.id, sites.c.settings)
     rows = rows_in(connection, query, sites.c.id, sorted(set(site_ids)))
     return {row.id: settings_from(row.settings).mode for row in rows}
@@ -131,17 +131,17 @@ _claim_values, _claim_from = writer(Claim), reader(Claim)
 
 
 class ClaimStore(SqlStore):
-    """Keeps which moderator looks at which comment: at most one a comment, one a moderator."""
+    """Stores which moderator reviews which comment: one claim per comment and per moderator."""
 
     @transaction
     def take(self, tx: sa.Connection, claim: Claim) -> Claim:
-        """Claim a comment as of `claim.since` and return the claim that is in force now.
+        """Claim a comment as of `claim.since`; return the claim in force.
 
-        Somebody else's is returned as long as it holds. The moderator's own is renewed and keeps
-        its `since`, unless it ran out. The moderator's other claims end. Of two concurrent claims
-        one gets it.
+        This is another moderator's claim if it has not expired. The moderator's own unexpired claim
+        is renewed and keeps its `since`; other claims of the moderator end. Of two concurrent calls
+        one succeeds.
         """
-        # Two tabs of one moderator take turns: each ends the other's claim.
+        # Serializes calls for one moderator, each of which ends the other's claim.
         tx.execute(
             sa.select(users.c.id).where(users.c.id == claim.user_id).with_for_update(key_share=True)
         )
@@ -167,18 +167,18 @@ class ClaimStore(SqlStore):
         if row is None:
             held = sa.select(claims).where(claims.c.comment_id == claim.comment_id)
             row = tx.execute(held).one_or_none()
-        # It may have been ended between the two statements; the page's script asks again.
+        # None if it ended between the two statements; the page's script asks again.
         return claim if row is None else _claim_from(row)
 
     def end(self, comment_id: CommentId, *, user_id: str | None = None) -> None:
-        """End the claim on a comment, anybody's or this moderator's, if there is one."""
+        """End the claim on a comment, if any; with `user_id` only this moderator's."""
         ended = sa.delete(claims).where(claims.c.comment_id == comment_id)
         if user_id is not None:
             ended = ended.where(claims.c.user_id == user_id)
         self.write(lambda connection: connection.execute(ended))
 
     def find(self, ids: Sequence[CommentId], *, now: datetime) -> Mapping[CommentId, Claim]:
-        """Return the claims on these comments that hold now."""
+        """Return the unexpired claims on these comments."""
         query = sa.select(claims).where(claims.c.until > now)
         with reading(self._engine) as connection:
             rows = rows_in(connection, query, claims.c.comment_id, ids)

@@ -1,4 +1,4 @@
-"""Finds comments by their words and fields in a SQL database."""
+"""Full-text search of comments in a SQL database."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ from service.stores.sql.engine import reading
 from service.stores.sql.rows import Row, Values, comment_from, verdict_from
 from service.stores.sql.tables import comments, decisions, search_docs, search_due, verdicts
 
-# PostgreSQL takes 1 MiB of terms and remembers where a word stands up to place 16,383.
+# PostgreSQL allows 1 MiB of terms and stores positions up to 16,383.
 _MAX_WORDS = 15_000
 _MAX_BYTES = 400_000
-# Words this short are so common that finding what begins like them would find everything.
+# Shorter prefixes match too many words.
 MIN_PREFIX_CHARS = 3
 
 EVERYTHING = "z"
@@ -48,7 +48,7 @@ _FLAGS = {Field.DEGRADED: _DEGRADED, Field.AUDIT: _AUDIT}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phrase:
-    """Terms that follow one another; with `begins` the last one may go on."""
+    """Consecutive terms; with `begins` the last one is a prefix."""
 
     terms: tuple[str, ...]
     begins: bool = False
@@ -56,14 +56,14 @@ class Phrase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Need:
-    """What a comment must have: one of these phrases, or none of them if `negated`."""
+    """A condition: one of these phrases, or none of them if `negated`."""
 
     any_of: tuple[Phrase, ...]
     negated: bool = False
 
 
 def terms_of(comment: Comment, verdict: Verdict | None, *, audit: bool) -> list[str]:
-    """Return the terms of a comment, those of its text and of its author's name in order."""
+    """Return a comment's terms; those of its text and of its author's name are in order."""
     text = [f"{_WORD}{word}" for word in words_of(comment.text)[:_MAX_WORDS]]
     author = [f"{_AUTHOR}{word}" for word in words_of(comment.author.name or "")]
     facts = [EVERYTHING, f"{_SITE}{_digest(comment.site_id)}"]
@@ -82,13 +82,13 @@ def hosts_of(comment: Comment) -> list[str]:
 
 
 def domain_term(host: str) -> str:
-    """Return the term of a host or domain. It is a digest, as hosts are hostile text."""
+    """Return the term of a host or domain, a digest because hosts are untrusted text."""
     return f"{_DOMAIN}{_digest(host.lower())}"
 
 
 def needs_of(query: SearchQuery) -> list[Need]:
-    """Return what a query needs of a comment's terms, without the fields that are none of them."""
-    # Without "yes" is with "no", and the other way round.
+    """Return a query's conditions on terms, without the fields that are not indexed as terms."""
+    # Excluding "yes" is the same as requiring "no", and vice versa.
     needs = [
         Need(any_of=(_one(_FLAGS[term.field]),), negated=(term.value == "no") is not term.negated)
         for term in query.of(*_FLAGS)
@@ -106,12 +106,12 @@ def needs_of(query: SearchQuery) -> list[Need]:
 
 
 def site_need(site_ids: Sequence[SiteId]) -> Need:
-    """Return the need to be of one of these sites, of which there must be one."""
+    """Return the condition that a comment is of one of these sites, at least one."""
     return Need(any_of=tuple(_one(f"{_SITE}{_digest(site_id)}") for site_id in site_ids))
 
 
 def domain_need(domain: str) -> Need:
-    """Return the need to link to this host or domain."""
+    """Return the condition that a comment links to this host or domain."""
     return Need(any_of=(_one(domain_term(domain)),))
 
 
@@ -147,7 +147,7 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-# Decisions and reports change, so that stores look them up; sites become those an account sees.
+# Decisions and reports change, so stores look them up; sites are limited to the account's.
 _PHRASES: Mapping[Field, Callable[[Term], Phrase]] = {
     Field.TEXT: lambda term: _words(_WORD, term),
     Field.AUTHOR: lambda term: _words(_AUTHOR, term),
@@ -164,40 +164,40 @@ def _one(term: str) -> Phrase:
 
 log = logging.getLogger(__name__)
 
-# More sites than these are left to the condition on the row, which holds anyway.
+# With more sites than this, only the condition on the row applies.
 _MAX_SITE_TERMS = 8
 _LIST = "search"
 _MAX_PLACE = 2**63 - 1
 _fts = sa.table(
     "search_fts", sa.column("rowid"), sa.column("terms"), sa.column("search_fts"), sa.column("rank")
 )
-# Of 4 kB each: one transaction holds SQLite's one write lock for some tens of milliseconds.
+# Pages have 4 kB. One transaction holds SQLite's write lock for some tens of milliseconds.
 _MERGED_PAGES = 200
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-# So many comments can arrive in one microsecond before they borrow places of the next one.
+# More comments within one microsecond use positions of the next.
 _PLACES = 2_048
-# Beyond the year 2109 all comments count as of one moment, or the number would not fit.
+# Comments after the year 2109 count as of one moment, so that the number fits.
 _LAST_MICROSECOND = 4_400_000_000_000_000
 
 
 class CaseSearch(SqlStore):
-    """Finds comments by their words, links, senders, verdicts and decisions.
+    """Searches comments by words, links, senders, verdicts and decisions.
 
     `site_ids` are the sites to search, None for all; a query's `site:` terms are ignored. Withdrawn
     comments are never found.
     """
 
     def index_due(self, *, limit: int) -> int:
-        """Index comments that were kept or judged since, the newest first; return how many.
+        """Index comments that were added or judged since, newest first; return how many.
 
-        Until then they are not found, or as before their verdict; decisions and reports are found
-        at once. Safe to repeat.
+        Until then they are not found, or only as before their verdict. Decisions and reports need
+        no indexing. Safe to repeat.
         """
         return self.write(lambda connection: _index_due(connection, limit=limit))
 
     def drop_left_out(self) -> None:
-        """Remove withdrawn comments' words from SQLite's index. Others may write meanwhile."""
+        """Remove withdrawn comments' words from SQLite's index, in short transactions."""
         if self._engine.dialect.name == "postgresql":
             return
         goes_on = self.write(lambda connection: _merge(connection, begins=True))
@@ -207,7 +207,7 @@ class CaseSearch(SqlStore):
     def find(
         self, query: SearchQuery, *, site_ids: SiteIds, cursor: str | None, limit: int
     ) -> CasePage:
-        """Return one page, the newest received first. Raise `InvalidInputError` for the cursor."""
+        """Return one page, newest first. Raise `InvalidInputError` for an invalid cursor."""
         after = None
         if cursor is not None:
             after = read_cursor(cursor, _LIST, least=-_MAX_PLACE, most=_MAX_PLACE).rank
@@ -219,13 +219,13 @@ class CaseSearch(SqlStore):
         return CasePage(cases=tuple(cases), next_cursor=next_cursor)
 
     def ids(self, query: SearchQuery, *, site_ids: SiteIds, limit: int) -> list[CommentId]:
-        """Return the newest comments' ids, at most `limit`."""
+        """Return the ids of the newest matching comments, at most `limit`."""
         with reading(self._engine) as connection:
             found = select_docs(connection, query, site_ids, limit=limit)
             return [row.comment_id for row in connection.execute(found)]
 
     def count(self, query: SearchQuery, *, site_ids: SiteIds, limit: int) -> int:
-        """Return how many match; `limit` means so many or more."""
+        """Return the number of matches; `limit` means at least that many."""
         with reading(self._engine) as connection:
             found = select_docs(connection, query, site_ids, limit=limit, ordered=False).subquery()
             counted = sa.select(sa.func.count()).select_from(found)
@@ -242,7 +242,7 @@ def select_docs(
     ordered: bool = True,
     extra: Sequence[Need] = (),
 ) -> sa.Select[tuple[int, CommentId]]:
-    """Return the statement that finds `seq` and `comment_id`, the newest first."""
+    """Return the query for `seq` and `comment_id`, newest first."""
     needs = [*needs_of(query), *extra]
     if site_ids and len(site_ids) <= _MAX_SITE_TERMS:
         needs.append(site_need(site_ids))
@@ -263,10 +263,10 @@ def select_docs(
         found = found.where(place < first_place(query.received_before))
     if after is not None:
         found = found.where(place < after)
-    # Decisions and reports change after comments were indexed.
+    # Decisions and reports change after indexing.
     found = found.where(*_of_decisions(query))
     if reported := query.of(Field.REPORTED):
-        # Only now, as rows of comments are wide.
+        # Joined last, because rows of comments are wide.
         found = found.join(comments, comments.c.id == d.comment_id).where(*_of_reports(reported))
     return (found.order_by(place.desc()) if ordered else found).limit(limit)
 
@@ -299,7 +299,7 @@ def _is_ruled(value: str) -> sa.ColumnElement[bool]:
 
 
 def _is_by(name: str) -> sa.ColumnElement[bool]:
-    # Databases fold only what they know; as typed it is found whatever the script.
+    # Databases fold few scripts; the name as typed is found in any.
     by = decisions.c.decided_by
     return _in_force(sa.or_(by == name, sa.func.lower(by) == name.lower()))
 
@@ -313,7 +313,7 @@ def _in_force(condition: sa.ColumnElement[bool]) -> sa.ColumnElement[bool]:
 
 
 def _fts5(needs: Sequence[Need]) -> str:
-    """Return the needs as an expression of FTS5. Terms hold letters, digits, `.`, `_`, `-` only."""
+    """Return the conditions for FTS5. Terms contain only letters, digits, `.`, `_` and `-`."""
     wanted = [_any_fts5(need) for need in needs if not need.negated] or [f'"{EVERYTHING}"']
     unwanted = [_any_fts5(need) for need in needs if need.negated]
     expression = " AND ".join(wanted)
@@ -326,7 +326,7 @@ def _any_fts5(need: Need) -> str:
 
 
 def _tsquery(needs: Sequence[Need]) -> str:
-    """Return the needs as a `tsquery` of PostgreSQL."""
+    """Return the conditions as a `tsquery` for PostgreSQL."""
     wanted = []
     for need in needs:
         phrases = [
@@ -339,13 +339,13 @@ def _tsquery(needs: Sequence[Need]) -> str:
 
 
 def first_place(moment: datetime) -> int:
-    """Return the smallest `seq` of what arrives at this moment."""
+    """Return the smallest `seq` of comments that arrive at this moment."""
     micros = (moment - _EPOCH) // timedelta(microseconds=1)
     return max(-_LAST_MICROSECOND, min(micros, _LAST_MICROSECOND)) * _PLACES
 
 
 def mark_for_index(connection: sa.Connection, ids: Sequence[CommentId]) -> None:
-    """Note that these comments, whose rows are locked or new, must be indexed."""
+    """Mark comments, whose rows are locked or new, for indexing."""
     for some in chunks(ids):
         kept = sa.select(comments.c.id).where(comments.c.id.in_(some))
         due = insert_if_free(connection, search_due).from_select(["comment_id"], kept)
@@ -357,7 +357,7 @@ def leave_out(connection: sa.Connection, ids: Sequence[CommentId]) -> None:
     for some in chunks(ids):
         is_one = search_docs.c.comment_id.in_(some)
         if connection.dialect.name != "postgresql":
-            # FTS5 deletes by the terms themselves (SQLite's documentation, FTS5, 4.4.3).
+            # FTS5 needs the terms to delete an entry (SQLite's documentation, FTS5, 4.4.3).
             gone = sa.select(sa.literal("delete"), search_docs.c.seq, search_docs.c.terms)
             columns = ["search_fts", "rowid", "terms"]
             connection.execute(sa.insert(_fts).from_select(columns, gone.where(is_one)))
@@ -366,19 +366,19 @@ def leave_out(connection: sa.Connection, ids: Sequence[CommentId]) -> None:
 
 
 def _merge(connection: sa.Connection, *, begins: bool = False) -> bool:
-    """Merge a part of SQLite's index, see FTS5, 6.8; return True if more is left."""
+    """Merge a part of SQLite's index (FTS5, 6.8); return True if more remains."""
     counted: Any = connection.connection.driver_connection
     before = counted.total_changes
     pages = -_MERGED_PAGES if begins else _MERGED_PAGES
     connection.execute(sa.insert(_fts).values(search_fts="merge", rank=pages))
-    # With nothing left to do it counts the command itself alone.
+    # If nothing was merged, only the command itself is counted.
     return bool(counted.total_changes - before > 1)
 
 
 def _index_due(connection: sa.Connection, *, limit: int) -> int:
     newest = search_due.c.comment_id.desc()
     due = list(connection.scalars(sa.select(search_due.c.comment_id).order_by(newest).limit(limit)))
-    # Those that somebody else changes now are left for later.
+    # Skips rows that are locked now.
     query = sa.select(comments).with_for_update(key_share=True, skip_locked=True)
     rows = list(rows_in(connection, query, comments.c.id, due))
     if not rows:
@@ -398,7 +398,7 @@ def _index_due(connection: sa.Connection, *, limit: int) -> int:
         }
         for row in findable
     ]
-    # FTS5 writes what comes in ascending order in one go.
+    # FTS5 writes entries in ascending order faster.
     docs.sort(key=lambda doc: doc["seq"])
     if docs:
         connection.execute(sa.insert(search_docs), docs)
@@ -417,7 +417,7 @@ def _terms(row: Row, verdict: Verdict | None) -> list[str]:
 
 
 def written(connection: sa.Connection, terms: Sequence[str]) -> str:
-    """Return the terms as SQLite takes them, or as PostgreSQL does, with their places."""
+    """Return the terms in the form of SQLite, or of PostgreSQL with their positions."""
     if connection.dialect.name != "postgresql":
         return " ".join(terms)
     places: dict[str, list[int]] = {}

@@ -1,4 +1,4 @@
-"""Keeps verdicts, what rules need for them, reports and appeals in a SQL database."""
+"""Stores verdicts, the facts that rules need, reports and appeals in a SQL database."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ _is_unsure = sa.and_(waits_for_review, comments.c.review_rank == UNSURE_RANK)
 
 
 class VerdictStore(SqlStore):
-    """Keeps verdicts, one a comment, for good, and a second judge's opinions beside them."""
+    """Stores verdicts, one per comment and never changed, and second opinions."""
 
     @transaction
     def add(
@@ -75,25 +75,25 @@ class VerdictStore(SqlStore):
         tell: Tell | None = None,
         traits: Sequence[Traits] = (),
     ) -> list[CommentId]:
-        """Store the verdicts of kept comments that have none yet; return whose were stored.
+        """Store the verdicts of comments that have none; return the ids of those comments.
 
-        The comments in `audit` go to a moderator as the random audit sample. `deliveries` and
-        `traits` of comments whose verdict was stored are kept in the same transaction, except the
-        traits of senders who were erased meanwhile. For comments that were decided or reported
-        already, what `tell` returns is kept instead of `deliveries`.
+        Comments in `audit` go to moderators as the random audit sample. `deliveries` and `traits`
+        of the returned comments are stored in the same transaction, except the traits of senders
+        who were erased meanwhile. For comments that are already decided or reported, the result of
+        `tell` is stored instead of `deliveries`.
         """
         first = {verdict.comment_id: verdict for verdict in reversed(verdicts)}
         if not first:
             return []
         positions = _add(tx, first, audit)
-        # Few: what was written before their verdicts came does not know of it.
+        # Messages about these were created before the verdict and lack it. They are few.
         spoken_of = sorted(key for key, row in positions.items() if row.decided or row.reported_as)
         told = [one for one in deliveries if one.comment_id in positions.keys() - spoken_of]
         if tell and spoken_of:
             told += tell(load_cases(tx, spoken_of))
         hasten_callbacks(tx, sorted(positions), at=verdicts[0].judged_at)
         insert_of_locked(tx, told)
-        # Left out are those of senders who were erased while their comment was judged.
+        # Excludes senders who were erased while their comment was judged.
         kept = [
             one
             for one in traits
@@ -103,7 +103,7 @@ class VerdictStore(SqlStore):
         return [key for key in first if key in positions][::-1]
 
     def next_without_opinion(self, *, most_attempts: int) -> Case | None:
-        """Return the unsure comment with the fewest attempts, the first of the queue."""
+        """Return the unsure comment with the fewest attempts, the first in the review queue."""
         opinion = comments.c.second_opinion
         attempts = sa.func.coalesce(opinion["attempts"].as_integer(), 0)
         query = (
@@ -119,7 +119,7 @@ class VerdictStore(SqlStore):
     def add_opinion(
         self, tx: sa.Connection, comment_id: CommentId, opinion: SecondOpinion | None
     ) -> bool:
-        """Count an attempt; return True if the opinion was kept, which moves an unsure comment."""
+        """Count an attempt; return True if the opinion was stored, which may move the comment."""
         is_it = comments.c.id == comment_id
         query = sa.select(comments.c.site_id, comments.c.second_opinion).where(is_it, _is_unsure)
         row = tx.execute(query.with_for_update(key_share=True)).one_or_none()
@@ -136,10 +136,10 @@ class VerdictStore(SqlStore):
 def _add(
     connection: sa.Connection, new: Mapping[CommentId, Verdict], audit: frozenset[CommentId]
 ) -> dict[CommentId, Row]:
-    """Store verdicts; return the rows, as before, of the comments whose verdict was stored."""
+    """Store verdicts; return the previous rows of the comments whose verdicts were stored."""
     positions: dict[CommentId, Row] = {}
     for some in chunks(sorted(new)):
-        # The comment's row is the lock: a concurrent call finds an outcome there.
+        # The comment's row is the lock: a concurrent call finds the outcome there.
         query = (
             sa.select(*POSITION_COLUMNS, _has_sender.label("has_sender"), sites.c.settings)
             .join(sites, sites.c.id == comments.c.site_id)
@@ -183,7 +183,7 @@ _published = (
     sa.select(_account, sa.func.count().label("number"), _first)
     .outerjoin(decisions, comments.c.decided.is_(True) & _in_force)
     .where(
-        # Never empty here, but the index is only used by a query that says so.
+        # Always true here, but PostgreSQL and SQLite use the partial index only with it.
         _account.is_not(None),
         sa.or_(
             (comments.c.outcome == Outcome.HAM.value) & comments.c.decided.is_(False),
@@ -196,14 +196,14 @@ _posts = sa.select(_site, _url, _first).where(has_short_post_url).group_by(_site
 
 
 class RuleFactStore(SqlStore):
-    """Reads what sites' rules need to know of a comment's author and post."""
+    """Reads the facts about a comment's author and post that sites' rules need."""
 
     def find(
         self, judged: Sequence[tuple[Comment, SiteRules]], *, before: datetime | None = None
     ) -> list[RuleFacts]:
-        """Return the facts of each comment, in order, counting an author's comments `before`.
+        """Return the facts of each comment, in order; an author's comments count until `before`.
 
-        It takes two statements a thousand comments, none without a rule that needs them.
+        It runs two statements per thousand comments, and none if no rule needs facts.
         """
         accounts = {
             one.account_key
@@ -245,16 +245,16 @@ class RuleFactStore(SqlStore):
 
 
 class ReportStore(SqlStore):
-    """Keeps reports and appeals."""
+    """Stores reports and appeals."""
 
     @transaction
     def add(self, tx: sa.Connection, report: Report, *, tell: Tell | None = None) -> bool:
-        """Keep a report; return whether it was new.
+        """Store a report; return True if it was new.
 
-        A known id, or the label of the comment's newest report, changes nothing. A report that
-        contradicts a verdict brings an undecided comment into the review queue; if it did not wait
-        there, what `tell` returns is kept, too. Raise `NotFoundError` for an unknown site or
-        comment, or a comment of another site.
+        A known id, or the same label as the comment's newest report, changes nothing. A report that
+        contradicts the verdict puts an undecided comment into the review queue; if it was not
+        there, the result of `tell` is stored. Raise `NotFoundError` for an unknown site, or a
+        comment that is unknown or of another site.
         """
         if report.comment_id is None:
             refuse_unknown(tx, sites, report.site_id, "site")
@@ -284,13 +284,13 @@ class ReportStore(SqlStore):
     def appeal(
         self, tx: sa.Connection, comment_id: CommentId, text: str, *, act: AuditEntry
     ) -> bool:
-        """Keep an author's appeal; return False for a second one or a published comment.
+        """Store an author's appeal; return False for a second appeal or a published comment.
 
-        The judged comment then comes first in the review queue. Raise `NotFoundError` for one that
-        is not kept or was withdrawn.
+        A judged comment moves to the front of the review queue. Raise `NotFoundError` if it is
+        unknown or withdrawn.
         """
         position = _lock_comment(tx, comment_id, comments.c.withdrawn_at.is_(None))
-        # Somebody may have approved it since the author read why it is held.
+        # It may have been approved since the author read why it is held.
         (case,) = load_cases(tx, [comment_id])
         if case.appeal is not None or case.action is Action.PUBLISH:
             return False
@@ -307,7 +307,7 @@ class ReportStore(SqlStore):
 def _lock_comment(
     connection: sa.Connection, comment_id: CommentId, wanted: sa.ColumnElement[bool]
 ) -> Row:
-    """Return where a comment stands, locked against verdicts and decisions."""
+    """Return a comment's position, locked against verdicts and decisions."""
     query = (
         sa.select(*POSITION_COLUMNS)
         .where(comments.c.id == comment_id, wanted)

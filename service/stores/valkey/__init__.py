@@ -1,1 +1,1 @@
-"""Histories in Valkey, and what spares everybody the wait for it."""
+"""Histories and short-lived notes in Valkey."""

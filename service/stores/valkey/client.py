@@ -1,4 +1,4 @@
-"""Connects to Valkey or Redis; a circuit breaker spares callers the wait while it is down."""
+"""Connects to Valkey or Redis, with a circuit breaker that fails fast while it is down."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ log = logging.getLogger(__name__)
 
 _T = TypeVar("_T")
 
-# One failure may be a broken connection; three in a row, 0.75 s of waiting, are a server away.
+# One failure may be a broken connection; three in a row, 0.75 s, mean that the server is down.
 _FAILURES_TO_OPEN = 3
-# A restart takes about a second; later a try of 0.25 s every 8 s costs 3 % of a worker's time.
+# A restart takes about a second; later, a try of 0.25 s every 8 s costs 3 % of a worker's time.
 _FIRST_PAUSE_SECONDS = 1.0
 _LONGEST_PAUSE_SECONDS = 8.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BreakerCounts:
-    """What a circuit did since its process started, and whether it refuses calls now."""
+    """A circuit's counts since the process started, and whether it refuses calls now."""
 
     is_open: bool
     opened: int
@@ -36,10 +36,10 @@ class BreakerCounts:
 
 
 class Circuit:
-    """Refuses calls for a while after three failed in a row, then lets a single one try.
+    """Refuses calls for a while after three consecutive failures, then lets one call try.
 
-    The pause is one second at first and doubles with each failing try, up to eight; a successful
-    call closes the circuit. Only `StoreUnavailableError` counts as a failure. Thread-safe.
+    The pause starts at one second and doubles with each failing try, up to eight; a successful call
+    closes the circuit. Only `StoreUnavailableError` counts as a failure. Thread-safe.
     """
 
     def __init__(self, name: str, *, monotonic: Callable[[], float] = time.monotonic) -> None:
@@ -48,14 +48,14 @@ class Circuit:
         self._lock = threading.Lock()
         self._failures = 0
         self._pause_seconds = _FIRST_PAUSE_SECONDS
-        # None while the circuit is closed; a single call may try from this moment on.
+        # None while the circuit is closed; otherwise the time from which one call may try.
         self._opens_until: float | None = None
         self._is_tried = False
         self._opened = 0
         self._refused = 0
 
     def call(self, question: Callable[[], _T]) -> _T:
-        """Return the answer. Raise `StoreUnavailableError`, at once while the circuit is open."""
+        """Return the result. Raise `StoreUnavailableError`, at once while the circuit is open."""
         with self._lock:
             is_try = self._opens_until is not None
             if self._opens_until is not None:
@@ -70,7 +70,7 @@ class Circuit:
             self._failed(is_try=is_try)
             raise
         except BaseException:
-            # Not the store's fault, and no sign of its health either: the next call may try.
+            # Other errors say nothing about the store's health: the next call may try.
             with self._lock:
                 self._is_tried = self._is_tried and not is_try
             raise
@@ -78,7 +78,7 @@ class Circuit:
         return answer
 
     def counts(self) -> BreakerCounts:
-        """Return what happened so far."""
+        """Return the counts so far."""
         with self._lock:
             return BreakerCounts(
                 is_open=self._opens_until is not None, opened=self._opened, refused=self._refused
@@ -91,7 +91,7 @@ class Circuit:
                 self._is_tried = False
                 self._pause_seconds = min(2 * self._pause_seconds, _LONGEST_PAUSE_SECONDS)
             elif self._opens_until is not None or self._failures < _FAILURES_TO_OPEN:
-                # Calls under way when the circuit opened fail after it, and change nothing more.
+                # Calls that began before the circuit opened change nothing.
                 return
             self._opens_until = self._monotonic() + self._pause_seconds
             self._opened += 1
@@ -113,42 +113,42 @@ class Circuit:
 
 
 class ValkeyStore:
-    """A store on one server, or a cluster; it connects with the first call, errors name `what`."""
+    """A store on one server or cluster. It connects at the first call; errors name `what`."""
 
     what: ClassVar[str]
     timeout_seconds: ClassVar[float]
 
     def __init__(self, url: str, *, prefix: str = "slopsieve", cluster: bool = False) -> None:
         self._url, self._cluster, self._prefix = url, cluster, prefix
-        # `Any`, as the cluster's client shares no type with the other one.
+        # `Any`, because the clients for a cluster and for one server share no base type.
         self._opened: Any = None
         self._opening = threading.Lock()
 
     def _ask(self, question: Callable[[redis.Redis], _T]) -> _T:
-        """Return the answer. Raise `StoreUnavailableError` if there is none in time."""
+        """Return the result. Raise `StoreUnavailableError` after a failure or timeout."""
         try:
             return question(self._client())
         except (redis.RedisError, redis.exceptions.RedisClusterException) as error:
-            # The message may hold the server's address or user.
+            # Without the message, which may contain the server's address or user.
             msg = f"{self.what} cannot be used now: {type(error).__name__}"
             raise StoreUnavailableError(msg) from error
 
     def close(self) -> None:
-        """Close all connections; a later question opens new ones."""
+        """Close all connections; a later call reconnects."""
         with self._opening:
             if self._opened is not None:
                 self._opened.close()
                 if self._cluster:
-                    # Its own `close` leaves the connections to the nodes open.
+                    # `RedisCluster.close` leaves the connections to the nodes open.
                     self._opened.disconnect_connection_pools()
             self._opened = None
 
     def _client(self) -> redis.Redis:
-        # A cluster's client asks for the nodes when it is made, so that waits for the first call.
+        # Created at the first call, because a cluster's client queries the nodes on creation.
         with self._opening:
             if self._opened is None:
                 kind: Any = redis.RedisCluster if self._cluster else redis.Redis
-                # Tried once more for a connection that broke in the pool, not after a timeout.
+                # Retries once if a pooled connection is broken, not after a timeout.
                 self._opened = kind.from_url(
                     self._url,
                     socket_timeout=self.timeout_seconds,

@@ -1,4 +1,4 @@
-"""Keeps histories in Valkey or Redis, counted by keyed hashes of the sender."""
+"""Stores histories in Valkey or Redis, counted by keyed hashes of the sender."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Arg = str | int | float
 
 
 class Asked(NamedTuple):
-    """A comment of a batch: its names, the steps of its account, what finds the account again."""
+    """A comment of a batch: its names, its account's steps, and the keys that find the account."""
 
     names: CommentNames
     steps: Steps | None
@@ -49,17 +49,17 @@ class Asked(NamedTuple):
 
 
 # KEYS: the set of sites; n markers of comments; m counters of decisions; w counters of sightings; c
-# conducts of accounts; what accounts are found again by; the mark of a filled store.
-# ARGV: n, m, w, c, now, seconds to keep, the fields of the hour and of the day to count in, the
-# oldest number of each that still counts, seconds to keep conducts, how many sites, seconds to keep
-# them, the sites; then for each counter of sightings the comments counted in it, as numbers with
-# blanks between; for each conduct the steps of each comment, as "number>steps;"; for each conduct
-# the numbers of what finds it again; 1 if the store must be filled.
-# Returns four texts of as many lines, as thousands of small values would be slow: when each comment
-# was counted before (empty if now), fields and counts of the decisions, of the sightings and of the
-# conducts before this batch; nothing if the store must be filled and is not. From three quarters of
-# `maxmemory` on, or on a server that takes no writes, nothing is counted: a flood must not take the
-# memory of decisions, nor of the queue on the same server.
+# conducts of accounts; o keys that find accounts; the mark of a filled store.
+# ARGV: n, m, w, c, now, seconds to keep, the fields of the current hour and day, the oldest number
+# of each that still counts, seconds to keep conducts, number of sites, seconds to keep them, the
+# sites; then per counter of sightings the comments to count, as numbers separated by blanks; per
+# conduct the steps of each comment, as "number>steps;"; per conduct the numbers of the keys that
+# find it; 1 if the store must be filled.
+# Returns four texts of lines, because thousands of small values would be slow: when each comment
+# was counted before (empty if now), and the fields and counts of the decisions, the sightings and
+# the conducts before this batch; nothing if the store must be filled and is not. From three
+# quarters of `maxmemory` on, or on a server that refuses writes, nothing is counted, so that a
+# flood cannot evict the decisions or the queue on the same server.
 GATHER = """
 local n, m, w, c = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local kept, hour, day = ARGV[6], ARGV[7], ARGV[8]
@@ -139,10 +139,10 @@ return {
 """
 
 # KEYS: the decision's marker, the set of sites, its counters. ARGV: the letter to count under, the
-# site; for the running week and the running day each: its number, seconds to keep, how many back
-# still count; then for each counter 1 or 2, whether it counts by weeks or by days.
-# The marker says what was counted, "u" once it was taken back: a delayed repeat of `learn` must
-# not bring an undone decision back.
+# site; for the current week and the current day: its number, seconds to keep, the number of earlier
+# ones that still count; then per counter 1 for weeks or 2 for days.
+# The marker holds what was counted, "u" once undone: a delayed repeat of `learn` must not restore
+# an undone decision.
 LEARN = """
 local counted = ARGV[1] .. ':' .. ARGV[3] .. ':' .. ARGV[6]
 if not redis.call('SET', KEYS[1], counted, 'NX', 'EX', ARGV[4]) then return 0 end
@@ -167,7 +167,7 @@ end
 return 1
 """
 
-# KEYS and ARGV as above. A counter that expired meanwhile must not become negative.
+# KEYS and ARGV as in LEARN. A counter that has expired must not become negative.
 UNLEARN = """
 local counted = redis.call('GET', KEYS[1])
 redis.call('SET', KEYS[1], 'u', 'EX', ARGV[4])
@@ -191,7 +191,7 @@ def _gather_args(
     *,
     now: datetime,
 ) -> Iterator[Arg]:
-    """Yield the arguments of `GATHER` after the first four, but for the last one."""
+    """Yield the arguments of `GATHER` after the first four, except the last one."""
     counted_in: dict[str, list[str]] = {name: [] for name in watched}
     steps = dict.fromkeys(accounts, "")
     owned: dict[str, set[int]] = {name: set() for name in accounts}
@@ -235,7 +235,7 @@ def _learn_args(names: CommentNames, ruling: Ruling, *, at: datetime) -> list[Ar
 
 _T = TypeVar("_T")
 
-# The second of their kind; those of the first did not tell decisions on offers apart, and expire.
+# Version 2; counters of version 1 did not separate decisions on offers, and expire.
 _DECISIONS, _COUNTED, _FILLED = "d2", "decision2", "filled2"
 _SIGHTINGS, _CONDUCT, _OWNED = "s", "c", "o"
 _ALL = (_DECISIONS, "d", _SIGHTINGS, _CONDUCT, _OWNED)
@@ -244,8 +244,8 @@ _ALL = (_DECISIONS, "d", _SIGHTINGS, _CONDUCT, _OWNED)
 class ValkeyHistoryStore(ValkeyStore):
     """Counts decisions, sightings and accounts' conduct in Valkey or Redis 7 and later.
 
-    Gathering, learning and taking back are one round trip each. Reading and teaching have a circuit
-    each, as a full server still answers questions.
+    Gathering, learning and undoing take one round trip each. Reads and writes have separate
+    circuits, because a full server still answers reads.
     """
 
     what = "the history store"
@@ -269,17 +269,16 @@ class ValkeyHistoryStore(ValkeyStore):
     ) -> list[History]:
         """Return the history of each comment, in order.
 
-        A comment is counted as seen at `now`, and in its account's conduct, the first time that it
-        is gathered, for the comments after it in the batch too, never for itself. A server that
-        takes no writes or is nearly full counts nothing. With `only_filled` raise
-        `HistoryBlankError` while `is_blank`.
+        At its first gathering a comment is counted as seen at `now`, and in its account's conduct,
+        for later comments, also of the same batch. A server that refuses writes or is nearly full
+        counts nothing. With `only_filled` raise `HistoryBlankError` while `is_blank`.
         """
         batch = []
         for comment in comments:
             of_comment = names_of(comment)
             steps = steps_of(comment, now=now) if of_comment.accounts() else None
             batch.append(Asked(of_comment, steps, owners_of(comment.sender) if steps else ()))
-        # Each name once: of decisions, sightings, conducts, and what accounts are found again by.
+        # Without duplicates: decisions, sightings, conducts, and the keys that find accounts.
         names = [asked.names for asked in batch]
         wanted = list(dict.fromkeys(name for one in names for name in one.read()))
         watched = list(dict.fromkeys(name for one in names for name in one.watched()))
@@ -306,7 +305,7 @@ class ValkeyHistoryStore(ValkeyStore):
             name: Counter(decisions=_counts(line))
             for name, line in zip(wanted, decisions, strict=True)
         }
-        # Without a name to watch the text is empty, which split() takes for one line.
+        # Without watched names the text is empty, which split() returns as one line.
         for name, line in zip(watched, sightings, strict=bool(watched)):
             counters.setdefault(name, Counter()).sightings = _counts(line)
         own = [datetime.fromtimestamp(int(at), UTC) if at else None for at in seen]
@@ -322,18 +321,18 @@ class ValkeyHistoryStore(ValkeyStore):
         )
 
     def learn(self, decision_id: str, comment: Comment, ruling: Ruling, *, at: datetime) -> bool:
-        """Count a decision made at `at`, in any order; return False if it was counted before."""
+        """Count a decision made at `at`, in any order; return False if it was already counted."""
         return self._count(LEARN, decision_id, names_of(comment), ruling, at)
 
     def unlearn(self, decision_id: str, comment: Comment, ruling: Ruling, *, at: datetime) -> bool:
-        """Take a decision back exactly, for good; return False if it was not counted."""
+        """Undo a decision exactly, for good; return False if it was not counted."""
         return self._count(UNLEARN, decision_id, names_of(comment), ruling, at)
 
     def forget(self, sender: Sender) -> None:
-        """Delete the counts of this address, e-mail, name and account, older keys' too, everywhere.
+        """Delete this sender's counts at all sites: address, e-mail, name, account, and older keys.
 
-        So go those of the accounts of comments with this e-mail or name. Networks, systems and
-        domains stay: other people share them.
+        The accounts of comments with this e-mail or name are included. Networks, systems and
+        domains stay, because other people share them.
         """
         names = names_of_person(sender)
         if names:
@@ -355,15 +354,15 @@ class ValkeyHistoryStore(ValkeyStore):
         return self._through(self.reading, find)
 
     def is_blank(self) -> bool:
-        """Return True if the store is new or was wiped since `mark_filled`."""
+        """Return True if the store is new or was cleared since `mark_filled`."""
         return not self._ask(lambda client: client.exists(self._key(_FILLED)))
 
     def mark_filled(self) -> None:
-        """Note that all past decisions have been learnt."""
+        """Record that all past decisions have been learnt."""
         self._ask(lambda client: client.set(self._key(_FILLED), 1))
 
     def ping(self) -> None:
-        """Raise `StoreUnavailableError` if the server does not answer."""
+        """Raise `StoreUnavailableError` if the server does not respond."""
         self._ask(lambda client: client.ping())
 
     def _accounts_of(self, client: redis.Redis, sender: Sender) -> set[str]:
@@ -399,7 +398,7 @@ class ValkeyHistoryStore(ValkeyStore):
         return circuit.call(lambda: self._ask(question))
 
     def _key(self, name: str) -> str:
-        # The braces keep all keys on one node of a cluster, where a script needs them.
+        # The hash tag keeps all keys on one node of a cluster, as scripts require.
         return f"{self._prefix}:{{reputation}}:{name}"
 
 

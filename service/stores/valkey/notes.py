@@ -1,4 +1,4 @@
-"""Small notes in Valkey: how far a rebuild is, which tokens were used, who has today's digest."""
+"""Short-lived notes in Valkey: progress of a rebuild, used tokens, sent digests."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from service.domain.comment import SiteId
 from service.domain.form import TOKEN_LIFE
 from service.stores.valkey.client import ValkeyStore
 
-# A rebuild that was interrupted this long ago starts again, as keys may have expired.
+# A rebuild interrupted for this long restarts, because keys may have expired.
 _PLACE_SECONDS = int(timedelta(days=1).total_seconds())
 _TOKEN_SECONDS = int(TOKEN_LIFE.total_seconds())
 # A blog may get one comment a week.
 _OF_LATE_SECONDS = int(timedelta(days=7).total_seconds())
 _DIGEST_SECONDS = int(timedelta(days=2).total_seconds())
 
-# KEYS: the place. ARGV: where it must be, where it moves to ("" for nowhere), seconds to keep.
+# KEYS: the place. ARGV: the expected value, the new value ("" to delete), seconds to keep.
 _MOVE = """
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 if ARGV[2] == '' then
@@ -29,23 +29,23 @@ return 1
 
 
 class RebuildPlace(ValkeyStore):
-    """Keeps how far a rebuild of the histories has come, on their node, to be lost with them."""
+    """Stores the progress of a rebuild on the histories' node, to be lost together with them."""
 
     what = "the place of a rebuild"
     timeout_seconds = 1.0
 
     def find(self) -> int:
-        """Return the place; where there is none it is 0 from now on."""
+        """Return the place; without one, set it to 0."""
         self._ask(lambda client: client.set(self._key(), "0", nx=True, ex=_PLACE_SECONDS))
         found: Any = self._ask(lambda client: client.get(self._key()))
         return int(found or 0)
 
     def move(self, seen: int, to: int) -> bool:
-        """Set the place if it is still `seen`; return whether it was."""
+        """Set the place if it is still `seen`; return True if it was."""
         return self._moved(seen, str(to))
 
     def clear(self, seen: int) -> bool:
-        """Delete the place if it is still `seen`; return whether it was."""
+        """Delete the place if it is still `seen`; return True if it was."""
         return self._moved(seen, "")
 
     def _key(self) -> str:
@@ -57,16 +57,16 @@ class RebuildPlace(ValkeyStore):
 
 
 class SpentTokens(ValkeyStore):
-    """Remembers for `TOKEN_LIFE` which tokens were used, and which sites' forms use any."""
+    """Records for `TOKEN_LIFE` which tokens were used, and which sites' forms use tokens."""
 
     what = "the tokens of forms"
-    # A visitor waits, and the comment is taken without this.
+    # A visitor waits, and a failure does not refuse the comment.
     timeout_seconds = 0.25
 
     def spend(self, token_id: str, *, use: str, site_id: SiteId) -> bool:
-        """Mark a token used; return True if it was unused or used for the same `use`."""
+        """Mark a token as used; return True if it was unused or used for the same `use`."""
         key = f"{self._prefix}:form:token:{token_id}"
-        # One command sets it or returns what is there.
+        # One command sets the value or returns the existing one.
         before: Any = self._ask(
             lambda client: client.set(key, use, nx=True, get=True, ex=_TOKEN_SECONDS)
         )
@@ -75,23 +75,23 @@ class SpentTokens(ValkeyStore):
         return before is None or before == use.encode()
 
     def are_used_by(self, site_id: SiteId) -> bool:
-        """Return True if a token of this site was used lately."""
+        """Return True if a token of this site was used in the last week."""
         key = f"{self._prefix}:form:site:{site_id}"
         return bool(self._ask(lambda client: client.exists(key)))
 
 
 class DigestClaims(ValkeyStore):
-    """Remembers for two days who was sent a digest."""
+    """Records for two days which digests were sent."""
 
     what = "the note of digests"
     timeout_seconds = 1.0
 
     def claim(self, digest: str) -> bool:
-        """Return True for the first call of several, also at once, that name the same digest."""
+        """Return True for exactly one of all calls, also concurrent ones, with the same digest."""
         key = f"{self._prefix}:digest:{digest}"
         return bool(self._ask(lambda client: client.set(key, "1", nx=True, ex=_DIGEST_SECONDS)))
 
     def release(self, digest: str) -> None:
-        """Let the next call have it."""
+        """Allow the digest to be claimed again."""
         key = f"{self._prefix}:digest:{digest}"
         self._ask(lambda client: client.delete(key))

@@ -1,4 +1,4 @@
-"""The schema of version 1.0, the oldest one that is brought up to date."""
+"""The schema of version 1.0, the oldest that can be migrated."""
 
 from __future__ import annotations
 
@@ -9,4 +9,4 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Change nothing: databases of 1.0 stand here."""
+    """Do nothing: databases of 1.0 have this revision."""

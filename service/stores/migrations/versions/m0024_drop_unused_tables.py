@@ -1,4 +1,4 @@
-"""Drop what no feature reads any more: shadow verdicts, rings, drift, the old desk, reminders."""
+"""Drop unused tables: shadow verdicts, rings, drift, the old desk, reminders."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _TABLES = (
     "reminders",
     "saved_views",
 )
-# Mastodon is no platform any more; reading such a row would fail.
+# Mastodon is not supported any more; reading such a row would fail.
 _OF_MASTODON = "(SELECT id FROM deliveries WHERE form = 'mastodon')"
 _HOOKS_OF_MASTODON = "(SELECT id FROM inbound_hooks WHERE platform = 'mastodon')"
 _MASTODON = (
@@ -41,7 +41,7 @@ _MASTODON = (
 def upgrade() -> None:
     """Apply the change."""
     for table in _TABLES:
-        # A database that this version has made never had them.
+        # Databases created by this version never had them.
         op.execute(f"DROP TABLE IF EXISTS {table}")
     op.drop_column("applied", "reference")
     for statement in _MASTODON:

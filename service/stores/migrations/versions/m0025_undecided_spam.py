@@ -1,4 +1,4 @@
-"""Find by an index what is called spam and nobody has decided, for the list of held spam."""
+"""Add the index for the list of held spam."""
 
 from __future__ import annotations
 
@@ -23,5 +23,5 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Take the change back."""
+    """Undo the change."""
     drop_index_online("ix_comments_undecided_spam", "comments")

@@ -1,4 +1,4 @@
-"""Keep by what an edit is measured: digests of the text that a person ruled on."""
+"""Store digests of the text that a person ruled on, to compare edits with."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Take the change back. Edits of kinds that are not known then count as any."""
+    """Undo the change. Edits of kinds unknown to earlier versions become `unapproved`."""
     op.execute(
         comments.update()
         .where(comments.c.edit.in_(["rejected", "by_staff"]))

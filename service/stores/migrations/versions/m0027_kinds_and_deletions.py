@@ -1,4 +1,4 @@
-"""Keep what kind of comment came, and which deletions came before their comments."""
+"""Store the kind of a comment, and deletions that arrive before their comments."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Take the change back."""
+    """Undo the change."""
     op.drop_table("early_deletions")
     # Earlier versions cannot read an edit by staff.
     op.execute("UPDATE comments SET edit = 'unapproved' WHERE edit = 'by_staff'")

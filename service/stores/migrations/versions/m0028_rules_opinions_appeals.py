@@ -1,4 +1,4 @@
-"""Keep which rules held a comment, a post's date, a second judge's opinion and authors' appeals."""
+"""Store the rules that held a comment, a post's date, second opinions and appeals."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Take the change back. What rules held stays unsure; appeals nobody answered are closed."""
+    """Undo the change. Comments that rules held stay unsure; open appeals are closed."""
     op.execute(
         "UPDATE comments SET review_rank = CASE WHEN outcome = 'unsure' AND NOT decided THEN 0 "
         "ELSE 2 END WHERE review_rank = -1"

@@ -1,4 +1,4 @@
-"""Find by indexes an account's comments, and the verdicts that rules of a site held."""
+"""Add indexes for an account's comments and for verdicts that rules held."""
 
 from __future__ import annotations
 
@@ -24,6 +24,6 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Take the change back."""
+    """Undo the change."""
     drop_index_online("ix_verdicts_held", "verdicts")
     drop_index_online("ix_comments_account", "comments")
