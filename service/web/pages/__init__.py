@@ -1,4 +1,4 @@
-"""The pages for moderators, one module a subject; a module that is imported here is served."""
+"""The pages for moderators. Importing a module here registers its routes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from flask import Flask
 from service.ports.services import Services
 from service.web.edge.config import WebConfig
 from service.web.edge.language import register_language
-from service.web.pages import (  # noqa: F401  # most for their routes and filters alone
+from service.web.pages import (  # noqa: F401  # most only for their routes and filters
     accounts,
     bulk_decisions,
     callbacks,
@@ -31,7 +31,7 @@ from service.web.pages.review_page import COUNTS, TabCounts
 
 
 def register_pages(app: Flask, services: Services, config: WebConfig) -> None:
-    """Add the pages for moderators to an app: signing in, the lists, decisions."""
+    """Register the pages for moderators."""
     app.extensions[COUNTS] = TabCounts(services)
     register_language(app)
     register_blueprint(app, config)

@@ -1,7 +1,7 @@
-"""The pages where an owner says who may do what, and lets people in and out.
+"""The pages where an owner manages accounts.
 
-A one-time password is shown in the answer to the form itself: to show it after a redirect it would
-have to lie in the cookie meanwhile.
+A one-time password is shown in the response to the form. A redirect would have to store it in the
+session cookie.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def account(user_id: str) -> ResponseReturnValue:
 
 
 def _acts_on(act: Callable[[User, User], ResponseReturnValue]) -> Callable[..., Any]:
-    """Pass the account and the signed-in user to a view; show what it refuses on the page."""
+    """Pass the account and the signed-in user to a view, and show its errors on the page."""
 
     @wraps(act)
     def view(user_id: str) -> ResponseReturnValue:
@@ -129,7 +129,7 @@ def _find(user_id: str) -> User:
 
 
 def _read_access() -> dict[str, Any]:
-    """Return the role and the sites that a form chooses, and who chooses them."""
+    """Return the form's role and sites, and the signed-in user as actor."""
     me = moderator()
     sites = tuple(SiteId(chosen) for chosen in request.form.getlist("site"))
     return {
@@ -141,7 +141,7 @@ def _read_access() -> dict[str, Any]:
 
 
 def _said(error: InvalidInputError | ConflictError) -> str:
-    """Return what was refused and what to do about it, in the reader's language."""
+    """Return the translated problem and its remedy."""
     if isinstance(error, InvalidInputError):
         fields = dict.fromkeys(problem.field for problem in error.problems)
         return " ".join(gettext(_PROBLEMS[field]) for field in fields)
@@ -170,7 +170,7 @@ def _account_page(user: User, *, password: str = "", refusal: str = "") -> str:
 
 
 def _values(refusal: str, *, role: Role, site_ids: tuple[SiteId, ...] | None) -> dict[str, Any]:
-    """Return the accounts and the choices of their form: roles up to one's own."""
+    """Return the template's values; the form offers roles up to the user's own."""
     mine = moderator().role
     return {
         "refusal": refusal,

@@ -41,10 +41,10 @@ from service.web.edge.language import gettext
 F = TypeVar("F", bound=Callable[..., Any])
 
 pages = Blueprint(PAGES, __name__)
-"""The pages for moderators: each asks who is signed in and checks its forms."""
+"""The pages for moderators. Each needs a session and checks CSRF tokens."""
 
 _WITH_ONE_TIME_PASSWORD = frozenset({"pages.password", "pages.sign_out"})
-# Where a second factor is asked for of everybody, who has none comes no further than this.
+# The pages without a second factor if everybody must have one.
 _WITHOUT_SECOND_FACTOR = _WITH_ONE_TIME_PASSWORD | {
     "pages.second_factor",
     "pages.offer_factor",
@@ -59,12 +59,12 @@ _POLICY = (
 
 _csrf = CSRFProtect()
 _logins = LoginManager()
-# A moderator's address changes when the phone leaves the house; the session may go along.
+# A session stays valid when the client's address changes, as on a phone.
 _logins.session_protection = None
 
 
 class SignedIn(UserMixin):  # type: ignore[misc]  # the library ships no types
-    """A moderator in one of their sessions; the session cookie holds its id."""
+    """A signed-in moderator. `id` is the session's id, which the cookie has."""
 
     def __init__(self, user: User, session_id: str) -> None:
         self.user = user
@@ -78,15 +78,15 @@ def moderator() -> User:
 
 
 def current_session_id() -> str:
-    """Return in which session they are signed in; only for pages that are not open."""
+    """Return the id of the user's session; only for pages that are not open."""
     session_id: str = current_user.id
     return session_id
 
 
 def needs(permission: Permission) -> Callable[[F], F]:
-    """Mark a page as one that only accounts with this permission may call.
+    """Mark a view that needs this permission; every view that changes data has a mark.
 
-    Every page that changes anything has a mark. `require` asks for one site.
+    Use `require` for a permission at one site.
     """
 
     def mark(view: F) -> F:
@@ -97,7 +97,7 @@ def needs(permission: Permission) -> Callable[[F], F]:
 
 
 def needed(view: Callable[..., Any]) -> Permission | None:
-    """Return what an account must be allowed to call this page, None for one without a mark."""
+    """Return the permission that `needs` marked the view with, or None."""
     return getattr(view, "needs_permission", None)
 
 
@@ -111,21 +111,21 @@ def require(permission: Permission, site_id: SiteId) -> None:
 
 
 def register_blueprint(app: Flask, config: WebConfig) -> None:
-    """Put the pages under the app's sessions, and show its errors to people as pages."""
+    """Configure sessions and CSRF protection, and register the blueprint."""
     app.config.update(
         REQUIRE_SECOND_FACTOR=config.require_second_factor,
         RETRAIN_DATA=config.retrain_data,
-        # With the prefix, browsers take the cookie from nobody but this very host, over HTTPS.
+        # With the prefix, browsers accept the cookie only from this host, over HTTPS.
         SESSION_COOKIE_NAME="__Host-slopsieve" if config.https_only_cookies else "slopsieve",
         PERMANENT_SESSION_LIFETIME=IDLE_LIFETIME,
-        # Pages renew the session themselves: a style sheet that arrives late must not bring back
-        # the cookie of before the last ruling, or of before signing out.
+        # Views renew the session. A late response of a style sheet must not restore an old cookie,
+        # such as one from before signing out.
         SESSION_REFRESH_EACH_REQUEST=False,
-        # The pages check their own forms below; programs with site keys send no cookies.
+        # Only the pages' blueprint checks tokens; programs send no cookies.
         WTF_CSRF_CHECK_DEFAULT=False,
-        # A token lives as long as its session, so that a page left open over lunch still works.
+        # A token is valid as long as its session.
         WTF_CSRF_TIME_LIMIT=None,
-        # Pages send no referrer; the token and SameSite do this check's work.
+        # Pages send no referrer; the token and SameSite are the protection.
         WTF_CSRF_SSL_STRICT=False,
     )
     _csrf.init_app(app)
@@ -134,32 +134,32 @@ def register_blueprint(app: Flask, config: WebConfig) -> None:
 
 
 def error_page(status: int, title: str = "", advice: str = "") -> Response:
-    """Return a page that says what went wrong and what to do, in texts of the reader's language."""
+    """Return an error page in the reader's language."""
     html = render_template("error.html", status=status, title=title, advice=advice)
     return _harden(make_response(html, status))
 
 
 def seen_case(comment_id: str, permission: Permission = Permission.LOOK) -> Case:
-    """Return a comment; end the request unless the signed-in user may do this at its site."""
+    """Return a comment; abort unless the signed-in user has this permission at its site."""
     case = services.cases.get(CommentId(comment_id))
     require(permission, case.comment.site_id)
     return case
 
 
 def go_to(endpoint: str, told: str = "", **values: Any) -> ResponseReturnValue:
-    """Lead from a form to a page, which tells once what was done."""
+    """Redirect to a page, which flashes `told`."""
     if told:
         flash(told)
     return redirect(url_for(endpoint, **values), HTTPStatus.SEE_OTHER)
 
 
 def go_back() -> ResponseReturnValue:
-    """Lead from a form to the page that it names."""
+    """Redirect to the form's `next`."""
     return redirect(safe_next(request.form.get("next")), HTTPStatus.SEE_OTHER)
 
 
 def safe_next(target: str | None) -> str:
-    """Return where to go after signing in: a page for moderators, whatever was asked for."""
+    """Return `target` if it is the path of a page for moderators, else the queue."""
     home = url_for("pages.queue")
     if not target or not target.isprintable() or "\\" in target:
         return home
@@ -182,7 +182,7 @@ def _load_session(session_id: str) -> SignedIn | None:
 
 @pages.before_request
 def _begin_moment() -> None:
-    """Let a page that only shows something read all of it in one transaction."""
+    """Read all data of a GET request in one transaction."""
     if request.method in {"GET", "HEAD"}:
         g.moment = services.one_moment()
         g.moment.__enter__()
@@ -190,7 +190,7 @@ def _begin_moment() -> None:
 
 @pages.teardown_request
 def _end_moment(_error: BaseException | None) -> None:
-    # Before the answer is sent, so that a long one holds nothing.
+    # Before the response is sent, so that a long one keeps no transaction open.
     if moment := g.pop("moment", None):
         moment.__exit__(None, None, None)
 
@@ -234,7 +234,7 @@ def _on_stale_form(_error: CSRFError) -> ResponseReturnValue:
 
 @pages.context_processor
 def shell_of() -> dict[str, Any]:
-    """Return what the bar and many pages show to the signed-in user; nothing to strangers."""
+    """Return the values of the navigation bar; none without a signed-in user."""
     if not current_user.is_authenticated:
         return {}
     user: User = current_user.user

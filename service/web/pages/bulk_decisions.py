@@ -1,4 +1,4 @@
-"""Decides many comments at once, shows what was done so, and takes it back."""
+"""The page of bulk decisions: makes, lists and undoes them."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ BULK_DECISIONS_SHOWN = 25
 
 
 def remember_bulk_decision(bulk_decision: BulkDecision) -> None:
-    """Show on the next page what was done."""
+    """Show this bulk decision on the next page."""
     session["just_done_bulk_decision"] = [bulk_decision.id]
 
 
 def just_done_bulk_decision() -> BulkDecision | None:
-    """Return the last bulk decision of this session, once, as it stands now."""
+    """Return the current state of the session's last bulk decision, once."""
     return forms.pop_done("just_done_bulk_decision", services.bulk_decisions.get)
 
 
 @pages.app_template_filter()
 def may_undo(bulk_decision: BulkDecision) -> bool:
-    """Return True if part of it is in force and the signed-in user may undo that."""
+    """Return True if part of it is in force and the signed-in user may undo it."""
     user = moderator()
     if bulk_decision.n_in_force == 0 or not user.may(Permission.DECIDE):
         return False
@@ -40,7 +40,7 @@ def may_undo(bulk_decision: BulkDecision) -> bool:
 
 
 def _is_seen(bulk_decision: BulkDecision) -> bool:
-    """Return True if the user sees all its sites; an empty bulk decision is its maker's."""
+    """Return True if the user sees all its sites, or made it if it is empty."""
     user = moderator()
     if not bulk_decision.site_ids:
         return user.site_ids is None or bulk_decision.decided_by == user.name
@@ -63,7 +63,7 @@ def bulk() -> ResponseReturnValue:
         note=forms.read_note(),
         bulk_decision_id=forms.read_id("stroke"),
         site_ids=moderator().site_ids,
-        # Whoever selects among those that wait has seen no decision on them.
+        # The queue shows open comments, so a decision made since must not be replaced.
         open_only=not request.form.get("show"),
     )
     remember_bulk_decision(bulk_decision)

@@ -1,4 +1,4 @@
-"""The page of what sites could not be told, where moderators have it tried again."""
+"""The page of messages that sites did not accept, where moderators replay them."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from service.web.edge.language import gettext, ngettext, number
 from service.web.pages.blueprint import go_to, moderator, needs, pages, require
 from service.web.pages.filters import seen_sites
 
-# Of each kind the newest are shown; trying all again takes the others along.
+# The newest of each kind; replaying all includes the others.
 MESSAGES_SHOWN = 25
-# What was replayed again and again has a long log; how it went lately is what matters.
+# A message that was replayed often has a long log.
 ATTEMPTS_SHOWN = 20
 _HOST_CHARS = 253
 
@@ -54,7 +54,7 @@ def callbacks() -> ResponseReturnValue:
 @needs(Permission.DECIDE)
 def replay_all() -> ResponseReturnValue:
     user = moderator()
-    # None stands for all sites.
+    # None means all sites.
     site_ids = [None] if user.site_ids is None else user.site_ids
     replayed = [
         replay_deliveries(services, actor=user.name, site_id=site_id) for site_id in site_ids
@@ -70,7 +70,7 @@ def replay_one(delivery_id: str) -> ResponseReturnValue:
     return _go_on(replay_deliveries(services, actor=moderator().name, ids=[delivery.id]))
 
 
-# Which site it is decides whether they may, so that is asked inside.
+# The view checks the permission for the site.
 @pages.post("/callbacks/platforms/<id:site_id>/resume")
 @needs(Permission.LOOK)
 def resume_platform(site_id: str) -> ResponseReturnValue:
@@ -95,14 +95,14 @@ def _go_on(replayed: int) -> ResponseReturnValue:
 def _endpoint_of(
     delivery: Delivery, endpoints: Mapping[SiteId, Endpoint | None]
 ) -> Endpoint | None:
-    """Return where a message goes today, None for its own address or if the site wants none."""
+    """Return the current endpoint of a message, or None if it has its own URL or no endpoint."""
     endpoint = endpoints.get(delivery.site_id)
     fits = endpoint is not None and endpoint.form is delivery.form is not DeliveryForm.AKISMET
     return endpoint if fits else None
 
 
 def _host_of(url: str) -> str:
-    """Return the host alone: paths and queries of callbacks may hold secrets."""
+    """Return only the host, because paths and queries of callbacks may contain secrets."""
     try:
         host = urlsplit(url).hostname
     except ValueError:

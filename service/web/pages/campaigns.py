@@ -1,4 +1,4 @@
-"""The pages of campaigns: the list of them, and one that is decided in one go."""
+"""The pages of campaigns: the list, and one campaign with its bulk decision."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from service.web.pages.bulk_decisions import (
 from service.web.pages.marking import Layer, Piece, part_text
 
 CAMPAIGNS_SHOWN = 20
-# A form of so many fields fits into 64 KiB, and a moderator reads no more before deciding.
+# A form with so many fields fits into 64 KiB.
 MEMBERS_SHOWN = 60
 _WAITING, _ALL = "waiting", "all"
 _EXCERPT_CHARS = 220
-# So much of a remark is shown before the advertisement that comes late in it.
+# How much text is shown before a late advertisement.
 _BEFORE_PROMOTION = 70
 
 pages.add_app_template_test(is_low, "low")
@@ -147,14 +147,14 @@ def _shown(*, default: str) -> str:
 
 @pages.app_template_filter()
 def promotion_of(case: Case) -> tuple[Piece, ...]:
-    """Return a segment of the text in which the promotion is seen, marked, if there is one."""
+    """Return an excerpt of the text with the promotion marked, if there is one."""
     text, verdict = case.comment.text, case.verdict
     spans = verdict.promo_spans if verdict else ()
     first = min((span.start for span in spans), default=0)
     late = first > _EXCERPT_CHARS - _BEFORE_PROMOTION
     start = len(text) - len(text.lstrip())
     if late:
-        # Where a word begins, if one does shortly before.
+        # At the start of a word, if one is near.
         start = first - _BEFORE_PROMOTION
         space = text.rfind(" ", max(start - 20, 0), start)
         start = space + 1 if space >= 0 else start
@@ -165,7 +165,7 @@ def promotion_of(case: Case) -> tuple[Piece, ...]:
         if span.start < end and span.end > start
     ]
     layers = (Layer(number=1, spans=tuple(shown), promo=True),) if shown else ()
-    # The mark says enough: there is no list of evidence here for its number to lead to.
+    # This page has no list of evidence, so the marks need no numbers.
     pieces = [replace(one, ends=()) for one in part_text(text[start:end], layers=layers)]
     if late:
         pieces.insert(0, Piece(text="… "))

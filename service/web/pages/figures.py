@@ -1,4 +1,4 @@
-"""The page of figures: how the last days went, and the same as JSON."""
+"""The page of figures, and the same as JSON."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ def stats_json() -> ResponseReturnValue:
 
 
 def _chosen_days() -> int:
-    """Return the span that the query names; nonsense in it means the usual one."""
+    """Return the query's span, or the default if it is invalid."""
     days = request.args.get("days", type=int)
     return days if days in SPANS else _USUAL_SPAN
 
 
 def _chosen_site() -> SiteId | None:
-    """Return the site that the query names, None for all. Abort if the moderator can't see it."""
+    """Return the query's site, or None for all. Abort if the moderator can't see it."""
     given = request.args.get("site", "")
     if not given:
         return None
@@ -74,8 +74,8 @@ def _read(site_id: SiteId | None, days: int) -> Figures:
 
 @pages.app_template_filter()
 def short_day(day: date) -> str:
-    """Return a day of this year in few letters."""
-    at_noon = datetime(day.year, day.month, day.day, 12)  # noqa: DTZ001  # a day, not a moment
+    """Return a localised day without its year."""
+    at_noon = datetime(day.year, day.month, day.day, 12)  # noqa: DTZ001  # only the day is used
     return format_skeleton("MMMd", at_noon, locale=current_language())
 
 

@@ -1,4 +1,4 @@
-"""Template filters that every page uses: times, names of sites, targets of links."""
+"""Common template filters: times, names of sites, targets of links."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from service.web.pages.marking import Piece, part_text
 MAX_SHOWN = 12
 _MAX_REST_CHARS = 120
 _CODED = "xn--"
-# The palochka looks like an l in most letters of screens.
+# The palochka looks like an l in most fonts.
 _LOOKS_LATIN = LOOK_ALIKES | {"\u04cf"}
 _SCHEME = re.compile(r"(?:[a-z][a-z0-9+.-]{0,15}:)?//", re.IGNORECASE)
 _AUTHORITY_END = re.compile(r"[/?#\\\s]|\Z")
@@ -31,14 +31,14 @@ _AUTHORITY_END = re.compile(r"[/?#\\\s]|\Z")
 
 @pages.app_template_filter()
 def exactly(moment: datetime) -> str:
-    """Return a moment to the second, in UTC."""
+    """Return a time in UTC, to the second."""
     moment = moment.astimezone(UTC)
     return gettext("%(day)s, %(time)s UTC", day=day_in_words(moment), time=f"{moment:%H:%M:%S}")
 
 
 @pages.app_template_filter()
 def ago(moment: datetime) -> str:
-    """Return how long ago a moment was, its day if that is more than two weeks."""
+    """Return how long ago a time was, or its day after two weeks."""
     past = services.clock() - moment
     if past < timedelta(minutes=1):
         return gettext("just now")
@@ -55,7 +55,7 @@ def ago(moment: datetime) -> str:
 
 @pages.app_template_filter()
 def time_left(at: datetime) -> str:
-    """Return how long it is until a moment."""
+    """Return how long it is until a time."""
     wait = at - services.clock()
     if wait <= timedelta(0):
         return gettext("now")
@@ -81,7 +81,7 @@ def seen_sites() -> list[Site]:
 
 @pages.app_template_filter()
 def site_name(site_id: SiteId) -> str:
-    """Return a site's name, or its id if the site is gone."""
+    """Return a site's name, or its id if the site was deleted."""
     site = all_sites().get(site_id)
     return site.name if site else site_id
 
@@ -94,13 +94,13 @@ def seen_ids(cases: Iterable[Case]) -> set[str]:
 
 @pages.app_template_filter()
 def parted(text: str | Sequence[Piece] | None) -> Sequence[Piece]:
-    """Return a text in pieces, and one that is in pieces as it is."""
+    """Split a text into pieces; return pieces unchanged."""
     return part_text(text) if isinstance(text, str) else text or ()
 
 
 @pages.app_template_filter("targets")
 def different_links(links: Sequence[Link]) -> tuple[list[tuple[Link, int]], int]:
-    """Return the first link to each target, how often it occurs, and how many are left out."""
+    """Return the first link to each target with its count, and how many targets are omitted."""
     times = Counter((link.target, link.anchor) for link in links)
     seen = {(link.target, link.anchor): link for link in reversed(links)}
     first = sorted(seen.values(), key=lambda link: link.start)[:MAX_SHOWN]
@@ -110,14 +110,14 @@ def different_links(links: Sequence[Link]) -> tuple[list[tuple[Link, int]], int]
 
 @pages.app_template_filter()
 def target_parts(link: Link) -> tuple[str, str, str]:
-    """Return what a target's host begins with, the part that somebody registered, and the rest."""
+    """Return a target's subdomain, its registered domain, and the rest."""
     domain = link.domain if link.host.endswith(link.domain) else link.host
     lower, at = link.target.lower(), -1
     if len(lower) == len(link.target):
         scheme = _SCHEME.match(lower)
         start = scheme.end() if scheme else 0
         end = _AUTHORITY_END.search(lower, start)
-        # A name and password before the host only ever mislead.
+        # Omit a user name and password, which mislead readers.
         after_name = lower.rfind("@", start, end.start() if end else len(lower)) + 1
         at = lower.find(link.host, after_name or start)
     rest = link.target[at + len(link.host) :] if at >= 0 else ""
@@ -140,7 +140,7 @@ def spell_otherwise(host: str) -> tuple[str, str]:
 
 
 def _decoded(label: str) -> str:
-    # RFC 1035 bounds a label; a longer one is none.
+    # The longest label of RFC 1035.
     if not label.startswith(_CODED) or len(label) > 63:
         return label
     try:

@@ -1,4 +1,4 @@
-"""Reads what forms, queries and sessions of the pages hold."""
+"""Reads values from forms, queries and sessions of the pages."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from service.web.edge.fields import is_id, read_any_moment
 E = TypeVar("E", bound=StrEnum)
 P = TypeVar("P")
 
-# No id and no cursor of ours has other characters or is longer.
+# Matches ids and cursors.
 _TOKEN = re.compile(r"[A-Za-z0-9_.:=-]{1,400}")
 
 
 def read_choice(kind: type[E], field: str) -> E | None:
-    """Return the member of an enumeration that a field names, None for nonsense."""
+    """Return the enumeration's member in a field, or None if it is invalid."""
     given = request.values.get(field, "")
     return kind(given) if given in set(kind) else None
 
@@ -35,34 +35,34 @@ def read_ruling() -> Ruling:
 
 
 def read_note() -> str | None:
-    """Return the note that came with a form, None for an empty one."""
+    """Return the form's note, or None if it is empty."""
     return request.form.get("note", "").strip() or None
 
 
 def read_token(field: str) -> str | None:
-    """Return a field of the query or the form that can be one of our ids or cursors."""
+    """Return a field of the query or the form, or None if it is no id or cursor."""
     value = request.values.get(field, "")
     return value if _TOKEN.fullmatch(value) else None
 
 
 def read_id(field: str) -> str | None:
-    """Return a field of the form that can be one of our ids."""
+    """Return a field of the form, or None if it is no id."""
     value = request.form.get(field, "")
     return value if is_id(value) else None
 
 
 def read_ids(field: str) -> list[CommentId]:
-    """Return the comments that a field of the form names, again and again."""
+    """Return the valid ids in all values of a form's field."""
     return [CommentId(one) for one in request.form.getlist(field) if is_id(one)]
 
 
 def read_until() -> datetime:
-    """Return the moment up to which a form decides; abort if there is none."""
+    """Return the form's `until`, the end of a bulk decision; abort if there is none."""
     return read_any_moment(request.form.get("until")) or abort(HTTPStatus.BAD_REQUEST)
 
 
 def read_from(cursor: str | None, read: Callable[[str | None], P]) -> P:
-    """Return the page that begins at the cursor; the first if it is none of this list's."""
+    """Return the page at the cursor, or the first page if the cursor is invalid."""
     try:
         return read(cursor)
     except InvalidInputError:
@@ -70,7 +70,7 @@ def read_from(cursor: str | None, read: Callable[[str | None], P]) -> P:
 
 
 def pop_done(key: str, read: Callable[..., P]) -> P | None:
-    """Take a value out of the session and return what `read` makes of it, None if it is gone."""
+    """Remove a value from the session; return `read` of it, or None if it is missing."""
     if key not in session:
         return None
     try:

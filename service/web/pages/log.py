@@ -1,4 +1,4 @@
-"""The page of the audit log: who did what, when; read and taken away, never changed."""
+"""The page of the audit log, and its export."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from service.web.pages.filters import all_sites, seen_ids
 
 PAGE_SIZE = 50
 _EXPORTED_AT_ONCE = 1_000
-# Some 200 MB; who needs more narrows the dates.
+# About 200 MB.
 MAX_EXPORTED = 1_000_000
 _MAX_TYPED_CHARS = 200
-# More fits into no column.
+# The largest value of a BIGINT column.
 _MAX_SEQ = 2**63 - 1
 
 
@@ -60,7 +60,7 @@ def export_log() -> ResponseReturnValue:
 
 
 def _read_query() -> dict[str, Any]:
-    """Return what the log is narrowed to, as it was typed; what says nothing is left out."""
+    """Return the log's filters as typed, without empty and invalid ones."""
     fields = ("actor", "act", "subject", "from", "to")
     given = {name: request.args.get(name, "").strip()[:_MAX_TYPED_CHARS] for name in fields}
     for name in ("from", "to"):
@@ -81,12 +81,12 @@ def _filter(asked: Mapping[str, str]) -> AuditFilter:
 
 
 def _midnight(typed: str) -> datetime | None:
-    """Return the beginning of a day in UTC, None for no day."""
+    """Return the start of a day in UTC, or None if it is invalid."""
     try:
         day = date.fromisoformat(typed)
     except ValueError:
         return None
-    # The last days there are have no next one, and no database knows the first.
+    # The next day must exist in Python, and the day in every database.
     return datetime.combine(day, time(), UTC) if 1970 <= day.year < 9999 else None
 
 

@@ -1,4 +1,4 @@
-"""Lets moderators sign in, in two steps if they have a second factor, and choose their password."""
+"""The pages to sign in, with a second factor if there is one, and to change the password."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ from service.web.pages.blueprint import (
     safe_next,
 )
 
-# Who has given the password and not yet the code of the second factor.
+# The session's key for a sign-in that waits for the second factor.
 _PENDING = "second_step"
 _PENDING_SECONDS = 300
-# Enough for a forgotten password, hopeless for guessing one.
+# Failures of one address and of one session.
 _BY_ADDRESS = "10/minute;60/hour"
 _BY_SESSION = "20/hour"
 TRIES_BY_NAME = "100/hour"
-"""Bounds guessing from many addresses: 2,400 passwords of an account a day."""
+"""Limits guessing from many addresses to 2,400 passwords of an account a day."""
 TRIES_BY_CODE = "20/hour"
-"""Only who knows the password can use these up: 480 of a million codes a day, three fit."""
+"""Only tries after the right password count: 480 of a million codes a day, three are valid."""
 _BY_STRANGERS = (
     ("pages.sign_in", TRIES_BY_NAME, lambda: _hashed(typed("name"))),
     ("pages.sign_in_code", TRIES_BY_CODE, lambda: _hashed(f"code:{_pending().get('user', '')}")),
@@ -106,7 +106,7 @@ def sign_in_code() -> ResponseReturnValue:
 @pages.post("/sign-out")
 @needs(Permission.LOOK)
 def sign_out() -> ResponseReturnValue:
-    # First: while the store is away the moderator stays signed in, is told, and tries again.
+    # First, so that the moderator stays signed in and can retry if the store fails.
     end_session(current_session_id(), moderator(), services)
     logout_user()
     session.clear()
@@ -126,19 +126,19 @@ def password() -> ResponseReturnValue:
     except InvalidInputError as error:
         wrong = [problem.field for problem in error.problems]
         return _password_page(wrong), HTTPStatus.UNPROCESSABLE_ENTITY
-    # A session of its own: a copy of the one so far ends with it.
+    # A new session, so that stolen cookies of the old one are invalid.
     _start_session(changed)
     return go_to("pages.queue")
 
 
 def typed(field: str) -> str:
-    """Return what was typed; what nobody can type (NUL, line breaks) fits no account."""
+    """Return a form's field, or an empty string if it has unprintable characters."""
     value = request.form.get(field, "")
     return value if value.isprintable() else ""
 
 
 def _start_session(user: User) -> None:
-    """Begin anew, so that nothing set before signing in lives on."""
+    """Start a new session without any value from before signing in."""
     begun = begin_session(user, services, user_agent=request.headers.get("User-Agent"))
     session.clear()
     session.permanent = True
@@ -162,7 +162,7 @@ def _half_signed_in() -> User | None:
 
 
 def _proof(user: User) -> str:
-    """Return what ties the first step to the password that was given in it."""
+    """Return a hash that changes with the password, so that a change ends a pending sign-in."""
     return hashlib.sha256(f"first step:{user.password_hash}".encode()).hexdigest()[:32]
 
 
@@ -188,11 +188,11 @@ def _password_page(wrong: Sequence[str] = ()) -> str:
 
 
 def limit_guessing(app: Flask) -> None:
-    """Limit the failures of an address and a session, and all tries at a name; it is hashed."""
+    """Limit failures by address and by session, and all tries by hashed user name."""
     limiter, views = limiter_of(app), app.view_functions
     failures: dict[str, Any] = {"methods": ["POST"], "deduct_when": _failed}
     for endpoint, most, key in _BY_STRANGERS:
-        # The last is looked at first: what it refuses does not count as a try.
+        # The outer limit is checked first: a request that it refuses does not count as a try.
         by_name: Any = limiter.limit(most, key_func=key, methods=["POST"])
         by_address: Any = limiter.limit(_BY_ADDRESS, **failures)
         views[endpoint] = by_address(by_name(views[endpoint]))

@@ -1,4 +1,4 @@
-"""Parts hostile text into pieces that a page can show: marked, seamed, with nothing left unseen."""
+"""Splits untrusted text into pieces to show, with evidence marked and invisible parts replaced."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from service.web.edge.language import number as in_thousands
 
 
 class PieceKind(StrEnum):
-    """What a piece is: words as written, a stand-in for what can't be seen, or a boundary."""
+    """A piece's kind: original text, a stand-in for invisible characters, or a boundary."""
 
     WORDS = "words"
     UNSEEN = "unseen"
@@ -26,7 +26,7 @@ class PieceKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layer:
-    """The spans of one piece of evidence, under its number; `promo` marks the classifier's."""
+    """The spans of one piece of evidence; `promo` is True for the classifier's."""
 
     number: int
     spans: tuple[Span, ...]
@@ -35,11 +35,11 @@ class Layer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """A segment of text under the same evidence; the template escapes it.
+    """A segment of text with the same evidence; the template escapes it.
 
-    `numbers` are the layers that cover it, `ends` those whose span ends with it. `hint` explains
-    a stand-in, the letters of a look-alike or a seam; `promo` is the classifier's mark. `host` is
-    the host of a link, `alike` are letters that only look Latin.
+    `numbers` are the layers that cover it, `ends` those whose span ends with it. `hint` explains a
+    stand-in, look-alike letters or a boundary. `promo` is True for the classifier's mark, `host`
+    for the host of a link, and `alike` for letters that only look Latin.
     """
 
     kind: PieceKind = PieceKind.WORDS
@@ -52,36 +52,36 @@ class Piece:
     alike: bool = False
 
 
-# What covers a part of a text: a layer by its number, the host of a link, look-alike letters.
+# A mark on a span: a layer's number, or one of the next two.
 _Mark = int | str
 _HOST, _ALIKE = "host", "alike"
-# More combining marks than this on one letter is no script's spelling (Vietnamese needs 2, pointed
-# Hebrew 4): such towers hide other lines.
+# Vietnamese has up to 2 combining marks on a letter, pointed Hebrew 4. More are used to cover other
+# lines.
 _MOST_COMBINING_MARKS = 5
-# A run of more kinds of unseen characters than this is told as a number, not one by one.
+# A run with more kinds of invisible characters is shown as a number.
 _MOST_KINDS_NAMED = 3
-# More look-alike letters than this in one text are marked no more: by then everybody has seen it.
+# Bounds the number of marks in one text.
 _MOST_ALIKES = 500
 _ALIKE_LETTERS = re.compile(f"[{''.join(sorted(LOOK_ALIKES))}]+")
 _WORD = re.compile("[A-Za-z\u0370-\u03ff\u0400-\u04ff\u0531-\u0587]{2,}")
-# Format characters beyond these planes are the tags and variation selectors of plane 14.
+# Plane 14 has tags and variation selectors; the other planes have no format characters.
 _SCANNED = (range(0x20000), range(0xE0000, 0xE0200))
-# Letters and spaces that print nothing although Unicode does not call them format characters.
+# Invisible characters that are not in Unicode's category of format characters.
 _BLANK_LETTERS = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
 _SHORT_NAMES = {
     "\u200e": "LRM", "\u200f": "RLM", "\u061c": "ALM", "\u202a": "LRE", "\u202b": "RLE",
     "\u202c": "PDF", "\u202d": "LRO", "\u202e": "RLO", "\u2066": "LRI", "\u2067": "RLI",
     "\u2068": "FSI", "\u2069": "PDI",
 }  # fmt: skip
-# The longest emoji has four joiners; thousands make one picture that no line can hold.
+# The longest emoji has four joiners.
 _MOST_JOINED, _JOINED_WITHIN = 8, 24
-# Persian, the Indic scripts, Khmer and Mongolian spell with joiners, and so do emoji.
+# Persian, the Indic scripts, Khmer, Mongolian and emoji use joiners.
 _JOINERS = "\u200c\u200d"
 _JOINING_SCRIPTS = re.compile("[\u0600-\u08ff\u0900-\u109f\u1780-\u18af\ufe0f]")
 
 
 def _class_of(categories: frozenset[str]) -> str:
-    """Return the inside of a character class with everything in these Unicode categories."""
+    """Return the content of a character class for these Unicode categories."""
     ranges: list[list[int]] = []
     for code in (code for plane in _SCANNED for code in plane):
         if unicodedata.category(chr(code)) in categories:
@@ -92,14 +92,14 @@ def _class_of(categories: frozenset[str]) -> str:
     return "".join(f"\\U{low:08x}-\\U{high:08x}" for low, high in ranges)
 
 
-# Everything that prints nothing or steers what prints, but for line breaks and tabs.
+# Invisible and control characters, except line breaks and tabs.
 _UNSEEN = (
-    "(?![\\t\\n\\r\u0600-\u0605\u06dd\u070f\u08e2])"  # These Arabic signs do print.
+    "(?![\\t\\n\\r\u0600-\u0605\u06dd\u070f\u08e2])"  # These Arabic signs are visible.
     f"[{_class_of(frozenset({'Cc', 'Cf', 'Cs', 'Zl', 'Zp'}))}{_BLANK_LETTERS}"
     "\U000e0100-\U000e01ef]"
 )
 _MARK = f"(?!{_UNSEEN})[{_class_of(frozenset({'Mn', 'Me'}))}]"
-# What pushes the rest of a comment out of sight: more line breaks in a row than paragraphs need.
+# More line breaks in a row push the rest of a comment out of sight.
 _MOST_BREAKS = 3
 _BREAKS = f"(?P<breaks>\\n(?:[^\\S\\n]*\\n){{{_MOST_BREAKS},}})"
 _REPLACED = re.compile(f"((?:{_UNSEEN})+)|(?:{_MARK}){{{_MOST_COMBINING_MARKS + 1},}}|{_BREAKS}")
@@ -112,10 +112,10 @@ def part_text(
     seams: Mapping[int, Piece] | None = None,
     hosts: Iterable[Span] = (),
 ) -> tuple[Piece, ...]:
-    """Return the text as pieces, in order. What can't be seen is replaced by a visible stand-in.
+    """Return the text as pieces, in order, with visible stand-ins for invisible parts.
 
-    Overlapping spans of one layer are joined. Spans beyond the text are cut or left out, so that
-    a wrong span never hides a comment. `seams` are the pieces that say what changes at an offset.
+    Overlapping spans of one layer are joined. Spans beyond the text are cut or omitted. `seams` are
+    the pieces to insert by offset.
     """
     stand_ins = _stand_ins(text)
     inside = {
@@ -123,7 +123,7 @@ def part_text(
     }
     covers: list[tuple[_Mark, Iterable[Span]]] = [(one.number, one.spans) for one in layers]
     covers += [(_HOST, hosts), (_ALIKE, _alikes(text))]
-    # Nothing begins or ends in the middle of a stand-in.
+    # No span starts or ends within a stand-in.
     begins, ends = defaultdict[int, set[_Mark]](set), defaultdict[int, set[_Mark]](set)
     for mark, spans in covers:
         for start, end in join_spans(spans, len(text)):
@@ -163,9 +163,9 @@ def _numbers(marks: Iterable[_Mark]) -> tuple[int, ...]:
 def shorten(
     pieces: Sequence[Piece], *, max_chars: int, max_lines: int
 ) -> tuple[tuple[Piece, ...], tuple[Piece, ...]]:
-    """Return the pieces as a beginning within these bounds, and all the rest.
+    """Split the pieces into a beginning within these limits, and the rest.
 
-    The rest is empty where it would be less than half as long again as the beginning.
+    The rest is empty if all pieces are within one and a half times the limits.
     """
     chars = sum(len(piece.text) for piece in pieces)
     lines = sum(piece.text.count("\n") for piece in pieces)
@@ -186,7 +186,7 @@ def shorten(
 
 
 def _cut(text: str, *, max_chars: int, max_lines: int) -> int:
-    """Return where to cut, after white space where there is some; the length if all of it fits."""
+    """Return the offset to cut at, after white space if possible, or the text's length."""
     at = len(text)
     if text.count("\n") >= max_lines:
         at = -1
@@ -212,7 +212,7 @@ def join_spans(spans: Iterable[Span], length: int) -> list[tuple[int, int]]:
 
 
 def _alikes(text: str) -> Iterator[Span]:
-    """Yield where letters of another alphabet pose as Latin ones, within words that have both."""
+    """Yield the spans of look-alike letters in words that also have Latin letters."""
     runs = (
         Span(start=word.start() + run.start(), end=word.start() + run.end())
         for word in _WORD.finditer("" if text.isascii() else text)
@@ -223,7 +223,7 @@ def _alikes(text: str) -> Iterator[Span]:
 
 
 def _stand_ins(text: str) -> dict[int, tuple[int, Piece]]:
-    """Return the end and the stand-in of each run that can't be seen, by its start."""
+    """Return the end and the stand-in of each invisible run, by its start."""
     if text.isascii() and text.isprintable():
         return {}
     found = {}
@@ -254,7 +254,7 @@ def _stand_ins(text: str) -> dict[int, tuple[int, Piece]]:
 
 
 def _spells(text: str, start: int, end: int) -> bool:
-    """Return True if `[start, end)` is one joiner that a script or an emoji needs."""
+    """Return True if `[start, end)` is a single joiner that a script or an emoji uses."""
     if end - start > 1 or text[start] not in _JOINERS or start == 0:
         return False
     lately = text[max(0, start - _JOINED_WITHIN) : start]
@@ -265,7 +265,7 @@ def _spells(text: str, start: int, end: int) -> bool:
 
 
 def _in_words(characters: str) -> tuple[str, str]:
-    """Return what stands for unseen characters, and the hint on it."""
+    """Return the stand-in for invisible characters, and its hint."""
     counts = Counter(characters)
     if len(counts) > _MOST_KINDS_NAMED:
         number = in_thousands(len(characters))

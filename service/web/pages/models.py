@@ -1,4 +1,4 @@
-"""The page of models: which versions there are, which serves, what retrainings found."""
+"""The page of models: their versions and retrainings."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from service.web.pages.blueprint import go_to, moderator, needs, pages
 from service.web.pages.filters import seen_ids
 
 RETRAININGS_SHOWN = 20
-# More are a number: whoever lost so much ham needs no list to refuse.
+# More are shown as a number.
 LOST_SHOWN = 50
-# The shipped card has 40,000; nobody reads more on a page.
+# The shipped card has 40,000.
 _CARD_CHARS = 120_000
 
 
@@ -82,7 +82,7 @@ def promote_model(version_name: str) -> ResponseReturnValue:
 @pages.post("/models/rollback")
 @needs(Permission.MANAGE_MODELS)
 def roll_model_back() -> ResponseReturnValue:
-    # Two clicks in a row must not go back and forth: the form names what it goes back to.
+    # The form names the version, so that a double click does not roll back twice.
     if request.form.get("to") != services.versions.previous():
         return _show(gettext("Meanwhile another version was promoted. Nothing was changed."))
     try:
@@ -151,7 +151,7 @@ def _show(refusal: str = "") -> ResponseReturnValue:
     recent = services.retrainings.recent(limit=RETRAININGS_SHOWN)
     lost = [one for run in recent if run.report for one in run.report.newly_lost[:LOST_SHOWN]]
     is_heard = False
-    # Going back to an earlier version must work on the day on which the queue does not.
+    # Rolling back must work while the queue is down.
     with contextlib.suppress(StoreUnavailableError):
         is_heard = services.trainer_queue.is_heard()
     html = render_template(
@@ -164,7 +164,7 @@ def _show(refusal: str = "") -> ResponseReturnValue:
         now=now,
         schedule=SCHEDULE,
         lost_shown=LOST_SHOWN,
-        # Those of the lost that this user may see.
+        # The lost comments that this user may see.
         comments=seen_ids(services.cases.find([CommentId(one) for one in lost if is_id(one)])),
         under_way=_under_way(recent, now),
         trainer=is_heard,
@@ -173,7 +173,7 @@ def _show(refusal: str = "") -> ResponseReturnValue:
 
 
 def _under_way(recent: Sequence[Retraining], now: datetime) -> Retraining | None:
-    """Return the newest retraining that waits its turn or runs."""
+    """Return the newest retraining that is queued or running."""
     for one in recent:
         is_running = one.state is RetrainingState.RUNNING and not one.is_silent(now)
         if is_running or one.state is RetrainingState.ASKED:
@@ -182,7 +182,7 @@ def _under_way(recent: Sequence[Retraining], now: datetime) -> Retraining | None
 
 
 def _trained_at(version: VersionOnShelf) -> datetime | None:
-    """Return when a version was trained, None where its card does not say."""
+    """Return when a version was trained, or None if its card does not have the time."""
     try:
         moment = datetime.fromisoformat(version.trained_at)
     except ValueError:

@@ -1,7 +1,7 @@
-"""The pages of one's own account: preferences, sessions, second factor.
+"""The pages of the user's own account: preferences, sessions, second factor.
 
-Recovery codes are shown in the answer to the form itself: to show them after a redirect they would
-have to lie in the cookie meanwhile.
+Recovery codes are shown in the response to the form. A redirect would have to store them in the
+session cookie.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from service.web.pages.blueprint import (
 )
 from service.web.pages.login import typed
 
-# Which seed was offered, and when. It makes no code without a secret that no cookie has.
+# The session's key for the offered seed and its time. Codes also need a secret of the server.
 _OFFERED = "offered_factor"
 _OFFER_SECONDS = 600
 
@@ -114,7 +114,7 @@ def end_my_other_sessions() -> ResponseReturnValue:
 
 
 def language_name(tag: str) -> str:
-    """Return what a language is called in itself."""
+    """Return a language's own name."""
     name = Locale.parse(tag, sep="-").get_display_name() or tag
     return name[:1].upper() + name[1:]
 
@@ -196,7 +196,7 @@ def _wrong_password() -> ResponseReturnValue:
 
 
 def _offered(user: User) -> Offer | None:
-    """Return the second factor that was offered to this browser within ten minutes."""
+    """Return the second factor that was offered in this session in the last ten minutes."""
     offered = session.get(_OFFERED)
     if offered is None or services.clock().timestamp() - offered["at"] > _OFFER_SECONDS:
         return None
@@ -209,4 +209,4 @@ def _square(offer: Offer) -> Markup:
     svg = code.svg_inline(
         svgclass="square", lineclass=None, omitsize=True, border=3, dark="#000", light="#fff"
     )
-    return Markup(svg)  # noqa: S704  # the library writes numbers alone
+    return Markup(svg)  # noqa: S704  # the library only writes numbers

@@ -1,6 +1,6 @@
-"""The page where an owner hands out, forgets and erases what is held about a person.
+"""The page where an owner exports, forgets and erases a person's data.
 
-What says who it is comes in forms alone: it stands in no address, no cookie and no log.
+Identifying data is only sent in forms, and is in no URL, cookie or log.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from service.web.edge.language import gettext, ngettext
 from service.web.pages.blueprint import go_to, moderator, needs, pages
 from service.web.pages.filters import site_name
 
-# Some seconds of work; the page says how many are left, and goes on.
+# Some seconds of work; the page shows how many are left.
 ERASED_AT_ONCE = 1_000
 _FIELDS = ("email", "name", "address")
 _MAX_TYPED_CHARS = 400
 
 
 def _of_person(act: Callable[[Person], ResponseReturnValue]) -> Callable[[], ResponseReturnValue]:
-    """Pass the person whom the form names to a view; refuse a form that names none."""
+    """Pass the form's person to a view; refuse a form without one."""
 
     @wraps(act)
     def view() -> ResponseReturnValue:
@@ -113,7 +113,7 @@ def erase_personal_data(person: Person) -> ResponseReturnValue:
 
 
 def _unconfirmed(person: Person) -> ResponseReturnValue | None:
-    """Return a refusal unless the current number was typed: neither act can be undone."""
+    """Return an error page unless the number of comments was typed, as a confirmation."""
     held = count_comments(person, services)
     if request.form.get("count", "").strip() == str(sum(held.values())):
         return None

@@ -1,4 +1,4 @@
-"""Filters that tell templates what to say of a comment: marked text, evidence, history."""
+"""Template filters for a comment: marked text, evidence, history."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from service.web.edge.language import ENGLISH, gettext, is_said, noted, said
 from service.web.pages.blueprint import pages
 from service.web.pages.marking import Layer, Piece, PieceKind, part_text, shorten
 
-# What fits on a laptop's screen together with the reasons; the rest is one click away.
+# This fits on a laptop's screen together with the reasons.
 _WORDS_SHOWN = 2_400
 _LINES_SHOWN = 36
 _EXCERPT_CHARS = 180
@@ -54,7 +54,7 @@ _BESIDE = {
     BY_AUTHORS_SITE: noted("the author's site"),
     BY_POST: noted("the post"),
 }
-# What is shown of a seam where the verdict doubts it, or thinks the comment sincere.
+# Texts for a seam if the verdict is unsure, and if it is ham.
 _DOUBTFUL = {
     BETWEEN_REMARKS: noted(
         "between two remarks (%(remark)s) may stand an advertisement (%(sells)s)"
@@ -71,18 +71,18 @@ _WEAK = {
     INTO_ADVERT: noted("a remark goes on in another tone; before: %(remark)s; after: %(sells)s"),
     INTO_REMARK: noted("one tone turns into another; before: %(sells)s; after: %(remark)s"),
 }
-# What is known of the sender and of others' comments, rather than seen in this one.
+# Signals about the sender and about other comments, not about this text.
 _FROM_ELSEWHERE = frozenset(
     name
     for name, one in SET_WEIGHTS.items()
     if one.family not in {Family.REACTIONS, Family.ACCOUNTS}
 )
-# A host that is longer says nothing more in a sentence; where it leads stands below the comment.
+# A longer host is omitted from the sentence; the page lists all links.
 _MAX_HOST_CHARS = 60
-# Without a seam to point at, a comment is called an advertisement from as far above the middle as
-# one that is called sincere lies below it.
+# Without a seam, a comment is called an advertisement from this probability, which is symmetric to
+# the one below which it is called sincere.
 _READS_LIKE_SPAM = 1 - LOW_P_SPAM
-# Without a link, then with one; each without and with a seam before it.
+# Indexed by link and seam: neither, seam, link, both.
 _READS_STRONG = (
     noted("Reads like an advertisement."),
     noted("A remark, then an advertisement."),
@@ -112,10 +112,10 @@ pages.add_app_template_filter(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """A signal of a verdict in words.
+    """A verdict's signal in words.
 
-    `number` is that of its marks in the text, `language` that of words kept in English alone.
-    `quotes` are words of the comment that decisions lean on.
+    `number` is the number of its marks in the text. `language` is the tag of an untranslated
+    reason. `quotes` are words of the comment that the site's decisions weigh.
     """
 
     weighed: WeighedSignal
@@ -128,13 +128,13 @@ class Evidence:
 
 @pages.app_template_filter()
 def beginning(text: str, max_chars: int) -> str:
-    """Return the start of a text on one line, whatever space stands before it or within."""
+    """Return the start of a text on one line, with white space normalised."""
     flat = _SPACE.sub(" ", text.lstrip(_SPACES)[: max_chars * 4]).strip()
     return flat if len(flat) <= max_chars else flat[:max_chars].rstrip() + "…"
 
 
 def _layers(case: Case) -> tuple[Layer, ...]:
-    """Return what marks a comment's text, numbered in the order of the evidence."""
+    """Return the layers of a comment's text, numbered in the order of the evidence."""
     verdict = case.verdict
     if verdict is None or case.withdrawn_at is not None:
         return ()
@@ -147,7 +147,7 @@ def _layers(case: Case) -> tuple[Layer, ...]:
 
 
 def _seams(verdict: Verdict | None) -> dict[int, Piece]:
-    """Return where the advertisement begins and where the remark goes on after it."""
+    """Return boundary pieces by offset: where an advertisement begins and ends."""
     if verdict is None:
         return {}
     strong = verdict.p_spam >= SELLS_P_SPAM
@@ -170,7 +170,7 @@ def _seams(verdict: Verdict | None) -> dict[int, Piece]:
 
 @pages.app_template_filter()
 def marked_text(case: Case, links: Sequence[Link]) -> tuple[Sequence[Piece], Sequence[Piece]]:
-    """Return a comment's text with what the evidence marks: its beginning, and all the rest."""
+    """Return a comment's marked text, as its beginning and the rest."""
     text = case.comment.text
     pieces = part_text(
         text, layers=_layers(case), seams=_seams(case.verdict), hosts=_hosts(text, links)
@@ -180,20 +180,20 @@ def marked_text(case: Case, links: Sequence[Link]) -> tuple[Sequence[Piece], Seq
 
 @pages.app_template_filter()
 def excerpt(post: Post) -> tuple[Sequence[Piece], Sequence[Piece]]:
-    """Return the beginning of a post's excerpt, and all the rest."""
+    """Return the beginning of a post's excerpt, and the rest."""
     pieces = part_text((post.excerpt or "").strip())
     return shorten(pieces, max_chars=_EXCERPT_CHARS, max_lines=2)
 
 
 @pages.app_template_filter()
 def with_host(url: str | None) -> tuple[Piece, ...]:
-    """Return an address in pieces, its host marked."""
+    """Return a URL as pieces, with its host marked."""
     url = url or ""
     return part_text(url, hosts=_hosts(url, find_links(url)))
 
 
 def _hosts(text: str, links: Sequence[Link]) -> list[Span]:
-    """Return where the hosts of links stand, as far as they stand there in plain letters."""
+    """Return the spans of the links' hosts that the text has literally."""
     hosts = []
     for link in links:
         written = text[link.start : link.end].lower()
@@ -205,28 +205,28 @@ def _hosts(text: str, links: Sequence[Link]) -> list[Span]:
 
 @pages.app_template_filter()
 def kept_from(decision: Decision) -> str | None:
-    """Return who ruled on the comment before an edit that keeps the ruling, None for any other."""
+    """Return who made the ruling that an edit kept, or None for any other decision."""
     by = decision.decided_by
     return by.removeprefix(EDIT_POLICY) if by.startswith(EDIT_POLICY) else None
 
 
 @pages.app_template_filter()
 def note_of(decision: Decision) -> str:
-    """Return the note of a decision, or why an edit keeps the ruling on the comment before it."""
+    """Return a decision's note, translated if it is why an edit kept the ruling."""
     note = decision.note or ""
     return gettext(_KEPT_BECAUSE[note]) if note in _KEPT_BECAUSE else note
 
 
 @pages.app_template_filter()
 def reported_label(case: Case) -> Label | None:
-    """Return what the site says against the verdict while that still asks for a ruling."""
+    """Return the label of the site's last report while it disputes the verdict."""
     disputed = case.disputed and case.withdrawn_at is None
     return case.reports[-1].label if disputed else None
 
 
 @pages.app_template_filter()
 def history(case: Case) -> list[tuple[datetime, str, object]]:
-    """Return when what happened to a comment, oldest first, each with what it is about."""
+    """Return a comment's events, oldest first: time, name, and verdict, decision or report."""
     events: list[tuple[datetime, str, object]] = [(case.comment.received_at, "received", None)]
     if case.verdict is not None:
         events.append((case.verdict.judged_at, "judged", case.verdict))
@@ -244,12 +244,12 @@ def history(case: Case) -> list[tuple[datetime, str, object]]:
 
 @pages.app_template_filter()
 def evidence(case: Case) -> list[Evidence]:
-    """Return the signals of a judged comment in words, as its verdict orders them."""
+    """Return the signals of a judged comment in words, in the verdict's order."""
     verdict = case.verdict
     if verdict is None:
         return []
     numbers = iter(layer.number for layer in _layers(case) if not layer.promo)
-    # A seam is called an advertisement as far as the verdict bears it out.
+    # A seam's text depends on the verdict.
     is_strong, is_weak = verdict.p_spam >= SELLS_P_SPAM, verdict.p_spam < LOW_P_SPAM
     seam = {} if is_strong else _WEAK if is_weak else _DOUBTFUL
     lines = []
@@ -267,7 +267,7 @@ def evidence(case: Case) -> list[Evidence]:
 
 
 def _decisions(weighed: WeighedSignal, text: str, number: int | None) -> Evidence:
-    """Return what the site's decisions add, with the words of the comment that they lean on."""
+    """Return the evidence of the site's decisions, with the words of the comment they weigh."""
     quotes = quote_lean(weighed.signal, text)
     beside = [gettext(_BESIDE.get(one, one)) for one in beside_of(weighed.signal.reason)]
     mostly = gettext("This site's decisions, mostly by")
@@ -280,10 +280,10 @@ def _decisions(weighed: WeighedSignal, text: str, number: int | None) -> Evidenc
 
 @pages.app_template_filter()
 def meaning(verdict: Verdict, links: Sequence[Link]) -> tuple[str, str]:
-    """Return what the comment looks like as a text to translate, and the host to put into it.
+    """Return a translatable summary of the comment, and the host to insert.
 
-    Where what is known from elsewhere outweighs what is read, the text says that. The host is
-    untrusted text.
+    The summary is about the sender if signals from elsewhere outweigh those of the text. The host
+    is untrusted text.
     """
     known = sum(w.contribution for w in verdict.signals if w.signal.name in _FROM_ELSEWHERE)
     read = verdict.model_contribution + sum(
@@ -311,7 +311,7 @@ def _has_seam(verdict: Verdict) -> bool:
 
 
 def _host(verdict: Verdict, links: Sequence[Link]) -> str:
-    """Return where it leads: by the first link within what looks promoted, else the first one."""
+    """Return the host of the first promoted link, else of the first link; empty if too long."""
     offered = [link for link in links if not link.shielded]
     promoted = [
         link

@@ -1,4 +1,4 @@
-"""Lets a moderator rule on a comment and list who sent it with one button, and take both back."""
+"""Decides a comment and lists its sender in one action, which can be undone."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def undo_rejected_and_blocked(comment_id: str) -> ResponseReturnValue:
 
 
 def reject_and_block_view(case: Case) -> list[dict[str, Any]]:
-    """Return the menus of a comment, each a ruling and what can be listed with it."""
+    """Return the menus of a comment: an effect and the traits to list."""
     site_id, decision = case.comment.site_id, case.decision
     if case.withdrawn_at is not None or not moderator().may(Permission.LIST_SENDERS, site_id):
         return []
@@ -85,7 +85,7 @@ def reject_and_block_view(case: Case) -> list[dict[str, Any]]:
 
 @pages.app_template_global()
 def just_listed() -> tuple[Case, list[str]] | None:
-    """Take out of the session what was ruled and listed last, if it is still in force."""
+    """Return the session's last such action, once, if it is still in force."""
 
     def read(
         comment_id: CommentId, decision_id: str, ids: list[str]

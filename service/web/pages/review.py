@@ -1,4 +1,4 @@
-"""The routes of the review pages: lists, a comment, decisions, and how open pages stay current."""
+"""The routes of the review pages: lists, comments, decisions, and updates of open pages."""
 
 from __future__ import annotations
 
@@ -69,13 +69,13 @@ def decide(comment_id: str) -> ResponseReturnValue:
             decided_by=moderator().name,
             instead_of=() if seen is None else (seen,),
             note=note,
-            # The page's script gives the decision an id, so that it can be sent again.
+            # The page's script sends an id, so that it can retry.
             decision_id=forms.read_id("decision"),
         )
     except ConflictError:
         return _show_conflict(case.comment.id, ruling)
     end_claim(case.comment.id, services)
-    # Which decision the form made: the one it names, or the one in force.
+    # The form's decision is the one it names, or the one in force.
     in_force, made = case.decision.id if case.decision else "", forms.read_id("decision")
     is_made = any(one.id == made for one in case.decisions)
     return _tell(case, made if made and is_made else in_force, then=forms.read_token("then"))
@@ -107,7 +107,7 @@ def skip(comment_id: str) -> ResponseReturnValue:
 
 
 def _tell(case: Case, act: str, *, then: str | None) -> ResponseReturnValue:
-    """Tell the page's script what was done; without a script return to the list at `then`."""
+    """Return the result to the page's script; without a script redirect to `then`."""
     place = read_place()
     if wants_told():
         return show_told(place, case, act)
@@ -125,7 +125,7 @@ def _show_conflict(comment_id: CommentId, ruling: Ruling | None) -> ResponseRetu
 
 @pages.get("/review/counts")
 def counts() -> ResponseReturnValue:
-    # What a page does by itself must not prolong a session.
+    # Automatic requests must not extend the session.
     session.modified = False
     place = read_place()
     claims = claims_of_others(_ids("id"), moderator(), services)
@@ -135,7 +135,6 @@ def counts() -> ResponseReturnValue:
         looked_at={one: claim.user_name for one, claim in claims.items()},
     )
     response.add_etag()
-    # The page asks again and again, mostly to hear that nothing has changed.
     return response.make_conditional(request)
 
 
@@ -161,9 +160,9 @@ def ahead() -> ResponseReturnValue:
     return render_template(
         "ahead.html",
         place=read_place(),
-        # Who ruled on them while they were open is said then.
+        # Shows who decided them while they were open.
         meanwhile=bool(request.args.get("meanwhile")),
-        # None of them is claimed.
+        # This does not claim them.
         ahead=[opened_values(case, claims) for case in cases],
     )
 
@@ -191,18 +190,18 @@ def claim(comment_id: str) -> ResponseReturnValue:
         end_claim(case.comment.id, services, user=moderator())
         return "", HTTPStatus.NO_CONTENT
     held = claim_comment(case, moderator(), services)
-    # On one that was decided a moment before there is none, and nothing is amiss.
+    # A comment that was just decided has no claim.
     is_others = held is not None and held.user_id != moderator().id
     return "", HTTPStatus.CONFLICT if is_others else HTTPStatus.NO_CONTENT
 
 
 def _ids(field: str) -> tuple[CommentId, ...]:
-    """Return the comments that a request names, as `a,b,c`."""
+    """Return the valid ids of a query's field, `a,b,c`."""
     named = request.args.get(field, "")[: MAX_ROWS * 65].split(",")
     known = dict.fromkeys(one for one in named if is_id(one))
     return tuple(CommentId(one) for one in known)[:MAX_ROWS]
 
 
 def _since() -> datetime:
-    """Return when the page's list was rendered; now, if it doesn't say."""
+    """Return when the page's list was rendered, or now if the query lacks it."""
     return read_any_moment(request.args.get("since")) or datetime.now(UTC)

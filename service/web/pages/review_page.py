@@ -1,4 +1,4 @@
-"""Puts a review page together: the list, the opened comment, what was just done."""
+"""Renders the review page: the list, the opened comment, the last action."""
 
 from __future__ import annotations
 
@@ -37,41 +37,40 @@ log = logging.getLogger(__name__)
 
 _V = TypeVar("_V")
 
-# A number is kept a hundred times as long as it took to count. One that is counted quickly is not
-# kept, nor is one that people work at. 2026-11-21, a busy machine, 100,000 comments on SQLite:
-# what waits is counted in 0.5 ms, ham in 15 ms.
+# A number is cached a hundred times as long as it took to count, unless it was counted quickly or
+# its list is worked on. With 100,000 comments on SQLite the queue takes 0.5 ms, ham 15 ms.
 _QUICK_SECONDS = 0.005
 _KEPT_FOR = 100
 _MOST_KEPT_SECONDS = 10.0
 _MOST_KEPT = 512
 _WORKED_AT = (Tab.NEEDS_REVIEW, Tab.HELD_AS_SPAM)
-# They travel in the cookie; by then the first of them may well come round again.
+# Skipped comments are stored in the cookie.
 _MOST_SKIPPED = 30
 _OTHERS_SHOWN = 5
-# Threads may be endless, or loop.
+# Threads may be long.
 _MOST_ABOVE = 3
 PAGE_SIZE = 25
-# Verdicts take less than this, so whoever is judged now came in since.
+# A comment that was judged just now was received within this time.
 _JUDGED_WITHIN = timedelta(minutes=10)
-# A page left open over night has no use for a list of everything since.
+# For a page that was left open overnight.
 _LOOKS_BACK = timedelta(hours=1)
 _MOST_NEWCOMERS = 500
 _STRIPS_SHOWN = 3
 COUNTS = "slopsieve_tab_counts"
-"""Under which extension of an app it is counted how much its lists hold."""
+"""The app extension with `TabCounts`."""
 UNDONE = "undo"
 SKIPPED = "skip"
-"""Acts that leave no decision."""
-# The page's script asks for `list`, one more page of the list, or `told`, the result of an act.
+"""Actions without a decision."""
+# The page's script requests `list`, one more page of the list, or `told`, the result of an action.
 _PARTS_HEADER = "X-Parts"
 _JUST_DONE = "just_done"
 _SORTS = (Order.DOUBT, Order.OLDEST, Order.SITE)
 SORTS = {Tab.NEEDS_REVIEW: (Order.REVIEW, *_SORTS), Tab.HELD_AS_SPAM: _SORTS}
-"""Orders that can be chosen for a list, its own first."""
+"""The orders of a list, its default first."""
 
 
 class TabCounts:
-    """Returns how many comments each list holds; long lists' numbers may be seconds old."""
+    """Counts the comments of each list; numbers of long lists may be seconds old."""
 
     def __init__(self, services: Services, *, monotonic: Callable[[], float] = time.monotonic):
         self._services = services
@@ -79,7 +78,7 @@ class TabCounts:
         self._kept: dict[tuple[Tab, tuple[SiteId, ...] | None], tuple[int, float]] = {}
 
     def count(self, site_ids: tuple[SiteId, ...] | None) -> dict[Tab, int]:
-        """Return the lists' numbers for these sites, all if None."""
+        """Return the number of comments by list, for these sites or all if None."""
         return {tab: self._count(tab, site_ids) for tab in Tab}
 
     def _count(self, tab: Tab, site_ids: tuple[SiteId, ...] | None) -> int:
@@ -104,9 +103,9 @@ def claims_on(cases: Sequence[Case]) -> dict[CommentId, Claim]:
 
 
 def _open(case: Case, claims: dict[CommentId, Claim]) -> bool:
-    """Claim a comment; add somebody else's claim to `claims` and return False if there is one.
+    """Claim a comment; if another user has claimed it, add that to `claims` and return False.
 
-    Users who may not decide claim nothing.
+    Users who may not decide do not claim comments.
     """
     if moderator().may(Permission.DECIDE, case.comment.site_id):
         held = claim_comment(case, moderator(), services)
@@ -128,13 +127,13 @@ def _skipped() -> list[CommentId]:
 
 
 def skip(comment_id: CommentId) -> None:
-    """Put a comment off: it stands behind the others of its page for this session."""
+    """Move a comment to the end of its page, for this session."""
     others = [one for one in _skipped() if one != comment_id]
     session["skipped"] = [*others, comment_id][-_MOST_SKIPPED:]
 
 
 def _sender_of(case: Case) -> SenderRecord | None:
-    """Return what is known of the sender from the user's sites, None if nothing is kept."""
+    """Return the sender's record at the user's sites, or None if it is empty."""
     if case.withdrawn_at is not None:
         return None
     record = services.sender_records.look_up(case.comment, site_ids=moderator().site_ids)
@@ -142,7 +141,7 @@ def _sender_of(case: Case) -> SenderRecord | None:
 
 
 def _similar_to(case: Case) -> dict[str, Any] | None:
-    """Return a comment's campaign and its newest other members, None where there are too few."""
+    """Return a comment's campaign and its newest other members, or None if it is too small."""
     site_ids = moderator().site_ids
     if case.campaign_id is None:
         return None
@@ -160,7 +159,7 @@ def _similar_to(case: Case) -> dict[str, Any] | None:
 
 
 def _thread_of(case: Case) -> list[Case]:
-    """Return the comments above this one, the first of the thread first, itself left out."""
+    """Return the comments above this one, the first of the thread first."""
     above: list[Case] = []
     seen = {case.comment.id}
     current = case
@@ -177,7 +176,7 @@ def _thread_of(case: Case) -> list[Case]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where a moderator is: which list, of which site, from which cursor on."""
+    """A moderator's list: its tab, site, cursor and order."""
 
     tab: Tab = Tab.NEEDS_REVIEW
     site_id: SiteId | None = None
@@ -186,7 +185,7 @@ class Place:
 
     @property
     def site_ids(self) -> tuple[SiteId, ...] | None:
-        """Return the sites whose comments are listed, None for all."""
+        """Return the sites whose comments are listed, or None for all."""
         user = moderator()
         if self.site_id is None:
             return user.site_ids
@@ -194,7 +193,7 @@ class Place:
 
     @property
     def query(self) -> dict[str, Any]:
-        """Return the place as the query of a URL; what goes without saying is left out."""
+        """Return the query of the place's URL, without defaults."""
         show = None if self.tab is Tab.NEEDS_REVIEW else self.tab.value
         sort = self.sort.value if self.sort else None
         named = {"show": show, "site": self.site_id, "sort": sort, "cursor": self.cursor}
@@ -202,21 +201,21 @@ class Place:
 
     @property
     def url(self) -> str:
-        """Return the list's own address."""
+        """Return the list's URL."""
         return url_for("pages.queue", **self.query)
 
     @property
     def top(self) -> str:
-        """Return the address of the list's first page."""
+        """Return the URL of the list's first page."""
         return replace(self, cursor=None).url
 
     def url_of(self, comment_id: str) -> str:
-        """Return the address of one comment, opened beside this list."""
+        """Return the URL of a comment in this list."""
         return url_for("pages.comment", comment_id=comment_id, **self.query)
 
 
 def read_place() -> Place:
-    """Return the place that the query or the form names; nonsense in it means the default."""
+    """Return the place in the query or the form, with defaults for invalid values."""
     site_id = forms.read_token("site")
     tab = forms.read_choice(Tab, "show") or Tab.NEEDS_REVIEW
     sorts = {order.value: order for order in SORTS.get(tab, ())}
@@ -229,21 +228,21 @@ def read_place() -> Place:
 
 
 def remember_done(comment_id: CommentId, act: str) -> None:
-    """Let the next page tell what was done: the decision of this id, an undo or a skip."""
+    """Show an action on the next page; `act` is a decision's id, `UNDONE` or `SKIPPED`."""
     session[_JUST_DONE] = [comment_id, act]
 
 
 def wants_told() -> bool:
-    """Return True if the page's script asks only for the result of an action."""
+    """Return True if the page's script requests only the result of an action."""
     return request.headers.get(_PARTS_HEADER) == "told"
 
 
 def show_page(
     place: Place, *, chosen: Case | None = None, refused: Ruling | str | None = None
 ) -> str:
-    """Return the list with the chosen comment opened, or else the first that is free.
+    """Return the list with the chosen comment opened, else the first free one.
 
-    `refused` is the decision that came too late.
+    `refused` is the ruling that was too late.
     """
     page = forms.read_from(
         place.cursor,
@@ -256,7 +255,7 @@ def show_page(
             order=place.sort,
         ),
     )
-    # Those that were put off stand at the end, in the order of skipping.
+    # Skipped comments are last, in the order of skipping.
     order = {comment_id: number for number, comment_id in enumerate(_skipped(), 1)}
     cases = sorted(page.cases, key=lambda case: order.get(case.comment.id, 0))
     claims = claims_on(cases)
@@ -268,7 +267,7 @@ def show_page(
         "since": services.clock().isoformat(),
     }
     if request.headers.get(_PARTS_HEADER) == "list":
-        # It is asked for beside rulings, and must not bring back the session of before them.
+        # Requests run in parallel with rulings, and must not restore an older session.
         session.modified = False
         return render_template("list_part.html", **listed)
     opened = chosen
@@ -297,20 +296,20 @@ def show_page(
 
 
 def show_told(place: Place, case: Case, act: str, *, refused: bool = False) -> str:
-    """Return the result of an act on a comment; `refused` if somebody else had decided."""
+    """Return the result of an action; `refused` is True if somebody else decided first."""
     return render_template(
         "told.html", done=(case, act), case=case, refused=refused, **place_values(place)
     )
 
 
 def place_values(place: Place) -> dict[str, Any]:
-    """Return what all parts of a list say: where it is, what the lists hold, what was put off."""
+    """Return the values for all parts of a list: place, counts, skipped comments."""
     counted: TabCounts = current_app.extensions[COUNTS]
     return {"place": place, "counts": counted.count(place.site_ids), "skipped": _skipped()}
 
 
 def opened_values(case: Case, claims: Mapping[CommentId, Claim]) -> dict[str, Any]:
-    """Return an opened comment, and what stands beside it."""
+    """Return the values of an opened comment."""
     claim = claims.get(case.comment.id)
     return {
         "opened": case,
@@ -325,9 +324,8 @@ def opened_values(case: Case, claims: Mapping[CommentId, Claim]) -> dict[str, An
 
 
 def find_news(place: Place, *, since: datetime, seen: Sequence[CommentId]) -> list[CommentId]:
-    """Return what began to wait in this list since it was drawn, but for what it shows already."""
+    """Return the comments that entered this list after `since`, without those in `seen`."""
     if place.tab is not Tab.NEEDS_REVIEW:
-        # Elsewhere it would be announced in vain: they don't stand in these lists.
         return []
     found = services.cases.newcomers(
         site_ids=place.site_ids,
@@ -339,7 +337,7 @@ def find_news(place: Place, *, since: datetime, seen: Sequence[CommentId]) -> li
 
 
 def _beside(case: Case, view: Callable[[], _V]) -> _V | None:
-    """Return what is shown beside a comment, None where that fails: the comment can be decided.
+    """Return a part of the comment's page, or None if it fails, so that others still show.
 
     Raises `ModerationError`.
     """
@@ -347,7 +345,7 @@ def _beside(case: Case, view: Callable[[], _V]) -> _V | None:
         return view()
     except ModerationError:
         raise
-    except Exception:  # the queue opens its first comment by itself
+    except Exception:  # a comment must stay decidable
         log.exception(
             "a part beside a comment cannot be shown", extra={"comment_id": case.comment.id}
         )

@@ -1,4 +1,4 @@
-"""The search page: what is found, deciding all of it, exporting it as CSV or JSON lines."""
+"""The search page: results, their bulk decision, and export as CSV or JSON lines."""
 
 from __future__ import annotations
 
@@ -68,21 +68,21 @@ _COLUMNS: Mapping[str, Callable[[Case], Cell]] = {
     "reported_as": lambda case: case.reports[-1].label.value if case.reports else None,
 }
 _UNWRITABLE = re.compile("[\x00\ud800-\udfff]")
-# So that spreadsheets read UTF-8 as what it is.
+# Makes spreadsheets read the file as UTF-8.
 _BYTE_ORDER_MARK = "\ufeff"
 _LINES_AT_ONCE = 50
 PAGE_SIZE = 25
 
 
 class ExportForm(StrEnum):
-    """The forms that comments are exported in, by the extensions of their files."""
+    """Export formats, by file extension."""
 
     CSV = "csv"
     JSON_LINES = "jsonl"
 
 
 def write_export(cases: Iterable[Case], form: ExportForm) -> Iterator[str]:
-    """Yield the cases in this form, some lines at a time."""
+    """Yield the cases in this format, several lines at a time."""
     lines = _csv_lines(cases) if form is ExportForm.CSV else _json_lines(cases)
     while some := "".join(itertools.islice(lines, _LINES_AT_ONCE)):
         yield some
@@ -126,7 +126,7 @@ def _writable(value: Cell) -> Cell:
 def search() -> ResponseReturnValue:
     typed = {name: request.args.get(name, "") for name in FIELD_NAMES}
     if any(typed.values()):
-        # What was chosen in the form becomes one line, which can be kept, sent and changed.
+        # Redirect to the same search as one line of text, which can be shared and edited.
         line = line_of(typed | {Field.TEXT: _line()})
         return redirect(_url(line[: MAX_QUERY_CHARS + 1]), HTTPStatus.SEE_OTHER)
     return _show(_line())
@@ -174,7 +174,7 @@ def decide_search() -> ResponseReturnValue:
 def _show(
     line: str, *, problems: Sequence[Problem] = (), changed: bool = False
 ) -> ResponseReturnValue:
-    """Return the page for a line; with what is wrong with it, or why nothing was decided."""
+    """Return the page for a search line, with its problems."""
     results: dict[str, Any] = {}
     cursor = forms.read_token("cursor")
     if not problems:
@@ -191,7 +191,7 @@ def _show(
             further = found.page.next_cursor
             results = {
                 "found": found,
-                # Nobody means every comment there is who asked for nothing in particular.
+                # An empty search cannot decide all comments.
                 "may_ask": bool(line.strip()) and moderator().may(Permission.DECIDE),
                 "further": _url(line, cursor=further) if further else None,
                 "first": _url(line) if cursor else None,
@@ -218,11 +218,11 @@ def _show(
 
 
 def _line() -> str:
-    """Return the line that the query or the form carries; one too long is told so by the parser."""
+    """Return the search line of the query or the form; the parser refuses one too long."""
     return request.values.get("q", "")[: MAX_QUERY_CHARS + 1]
 
 
 def _url(line: str, *, cursor: str | None = None) -> str:
-    # A lone surrogate cannot be written in an address.
+    # A URL cannot contain a lone surrogate.
     whole = line.encode("utf-8", "replace").decode()
     return url_for("pages.search", q=whole or None, cursor=cursor)

@@ -1,4 +1,4 @@
-"""The page of what moderators allow and block: tabs, a form with a preview, removal with undo."""
+"""The page of allow and block lists: adding with a preview, removal with undo."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ MAX_WORDS_CHARS = 100
 _DONE = "list_entry_done"
 _ENDED = "ended"
 _SHOWS = (Effect.BLOCK, Effect.ALLOW, _ENDED)
-# By the form's field: days until an entry ends by itself. Anything else means never.
+# The form's days until an entry expires; other values mean never.
 _EXPIRIES = {days: timedelta(days=int(days)) for days in ("1", "7", "30")}
 
 
@@ -54,7 +54,7 @@ def site_lists() -> ResponseReturnValue:
 def site_lists_add() -> ResponseReturnValue:
     is_allow = request.form.get("show") == Effect.ALLOW
     effect, place = (Effect.ALLOW, {"show": "allow"}) if is_allow else (Effect.BLOCK, {})
-    # As much is shown again as says what is wrong with it.
+    # One character over the limit shows that a value is too long.
     most = max(MAX_VALUE_CHARS, MAX_REASON_CHARS) + 1
     fields = ("kind", "value", "reason", "site", "expires")
     form = {name: request.form.get(name, "")[:most] for name in fields}
@@ -84,7 +84,7 @@ def site_lists_restore(entry_id: str) -> ResponseReturnValue:
 
 
 def _new_entry(filled: Mapping[str, str], effect: Effect) -> NewEntry:
-    """Return what the form asks for. Raises `InvalidInputError` with all that is wrong."""
+    """Return the form's entry. Raises `InvalidInputError` with all problems."""
     kind = forms.read_choice(EntryKind, "kind")
     site_id = SiteId(filled["site"]) if filled["site"] else None
     problems = [] if kind else [Problem("kind", "is missing", "choose what to list")]
@@ -102,14 +102,14 @@ def _new_entry(filled: Mapping[str, str], effect: Effect) -> NewEntry:
     )
     if problems:
         others = problems_of(new, services)
-        # Without a kind nothing is known of the value but whether there is one.
+        # Without a kind the value cannot be checked.
         problems += [one for one in others if kind is not None or one.problem == "is missing"]
         raise InvalidInputError(problems)
     return new
 
 
 def _changeable(entry_id: str) -> ListEntry:
-    """Return the entry; end the request if the signed-in user may not change it."""
+    """Return the entry; abort if the signed-in user may not change it."""
     entry = services.list_entries.get(entry_id)
     if entry.site_id is not None:
         require(Permission.LIST_SENDERS, entry.site_id)
@@ -130,7 +130,7 @@ def _go_on(act: str, entry: ListEntry, place: Mapping[str, str]) -> ResponseRetu
 
 
 def _asked() -> dict[str, str]:
-    """Return the list that is asked for and its filters, without defaults and invalid values."""
+    """Return the requested list and its filters, without defaults and invalid values."""
     given, site_id, show = request.values, forms.read_token("site"), request.values.get("show")
     place = {
         "show": show if show in _SHOWS and show != Effect.BLOCK else None,

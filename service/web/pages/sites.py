@@ -1,7 +1,7 @@
-"""The pages of sites: which there are, one site's settings and keys, its rules.
+"""The pages of sites: the list, a site's settings and keys, its rules.
 
-A new key is shown in the answer to the form itself: to show it after a redirect it would have to
-lie in the cookie meanwhile.
+A new key is shown in the response to the form. A redirect would have to store it in the session
+cookie.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _WRONG = {
     ),
     "undo_seconds": noted("Give a whole number of seconds from 0 to %(most)s."),
 }
-# A percentage as people write it, with a comma too; bounded, as it comes from outside.
+# A percentage, with a point or a comma.
 _PERCENT = re.compile(r"[0-9]{1,3}(?:[.,][0-9]{0,12})?", re.ASCII)
 _MAX_SHOWN_CHARS = 400
 _CUTOFFS = ("ham_cutoff", "spam_cutoff")
@@ -71,7 +71,7 @@ _ISSUING: Mapping[str, Callable[..., IssuedKey]] = {
     "rotate": rotate_keys,
     "akismet": issue_akismet_key,
 }
-# By field: the least and the greatest number, as the API's model has them.
+# The minimum and maximum by field, from the API's model.
 _LIMITS = {
     name: (schema["anyOf"][0]["minimum"], schema["anyOf"][0]["maximum"])
     for name, schema in Rules.model_json_schema()["properties"].items()
@@ -81,10 +81,10 @@ _LIMITS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SiteForm:
-    """What was typed into the form and what is wrong with it, by field.
+    """The form's values and problems, by field.
 
-    `was` is what stood in it before, `chosen` the settings that were typed over. A cutoff that
-    follows the version's is None.
+    `was` has the values before the edit, `chosen` the changed settings. A cutoff of None means the
+    model version's.
     """
 
     typed: Mapping[str, str]
@@ -95,7 +95,7 @@ class SiteForm:
 
 
 def form_of(settings: SiteSettings) -> SiteForm:
-    """Return the form as it stands before anything is changed."""
+    """Return the unchanged form of these settings."""
     cutoffs: dict[str, float | None] = {name: getattr(settings, name) for name in _CUTOFFS}
     texts = {
         "mode": settings.mode.value,
@@ -108,7 +108,7 @@ def form_of(settings: SiteSettings) -> SiteForm:
 
 
 def read_form(given: Mapping[str, str], present: SiteSettings) -> SiteForm:
-    """Return what the form says; what was left alone is in none of its changes."""
+    """Return the submitted form; `chosen` only has fields that were changed."""
     cutoffs, problems = read_cutoffs(given, present)
     typed = {name: given.get(name, "").strip()[:_MAX_SHOWN_CHARS] for name in _FIELDS}
     tags = [tag for tag in re.split(r"[\s,;]+", given.get("languages", "")) if tag]
@@ -123,7 +123,7 @@ def read_form(given: Mapping[str, str], present: SiteSettings) -> SiteForm:
             problems[name] = gettext(_WRONG[name], most=MAX_UNDO_SECONDS)
     else:
         asked["languages"] = tuple(asked["languages"])
-    # A form that does not say what stood in it asks for all of it.
+    # A field without its previous value counts as changed.
     was = {name: given[f"was_{name}"] for name in _FIELDS if f"was_{name}" in given}
     chosen = {
         name: value for name, value in asked.items() if given.get(name, "").strip() != was.get(name)
@@ -134,7 +134,7 @@ def read_form(given: Mapping[str, str], present: SiteSettings) -> SiteForm:
 def read_cutoffs(
     given: Mapping[str, str], present: SiteSettings
 ) -> tuple[dict[str, float | None], dict[str, str]]:
-    """Return the cutoffs of a form or a query, given in percent, and what is wrong with them."""
+    """Return the cutoffs of a form or a query, which has percentages, and their problems."""
     problems: dict[str, str] = {}
     cutoffs: dict[str, float | None] = {}
     for name in _CUTOFFS:
@@ -202,7 +202,7 @@ def site(site_id: str) -> ResponseReturnValue:
     return _show_site(_managed(site_id))
 
 
-# For one site `_managed` checks the permission.
+# `_managed` checks the permission for the site.
 @pages.post("/sites/<id:site_id>/settings", endpoint="site_settings")
 @needs(Permission.LOOK)
 def change(site_id: str) -> ResponseReturnValue:
@@ -215,7 +215,7 @@ def change(site_id: str) -> ResponseReturnValue:
             site.id, lambda now: replace(now, **form.chosen), services, actor=moderator().name
         )
     except ValueError:
-        # The other cutoff was changed since the page was shown.
+        # The other cutoff was changed concurrently.
         present = services.sites.get(site.id).settings
         return _show_site(site, form=replace(form_of(present), problems=_crossed_cutoffs()))
     told = gettext("The settings are saved; they count for comments judged from now on.")
@@ -245,7 +245,7 @@ def preview(site_id: str) -> ResponseReturnValue:
 
 @pages.app_template_filter()
 def exact_percent(share: float) -> str:
-    """Return a cutoff or a rate as people read it; the cutoffs of a version need two decimals."""
+    """Return a cutoff or a rate in percent, with up to four digits."""
     return f"{up_to_four_digits(share * 100)}\u202f%"
 
 
@@ -291,7 +291,7 @@ def revoke(site_id: str, key_id: str) -> ResponseReturnValue:
     if key is None:
         abort(HTTPStatus.NOT_FOUND)
     if key.revoked_at is None:
-        # The last one too: whoever is signed in can issue another.
+        # The last key too, because the user can issue another.
         revoke_key(key.id, services, actor=moderator().name)
     return go_to("pages.site", site_id=site.id, _anchor="keys")
 
@@ -328,7 +328,7 @@ def change_site_rules(site_id: str) -> ResponseReturnValue:
 
 
 def _read_rule(name: str) -> Json:
-    """Return a field as JSON would have it; what is no number stays for the model to refuse."""
+    """Return a field's JSON value; an invalid number stays text, which the model refuses."""
     typed = request.form.get(name, "").strip()
     if name == "hold_first_comment":
         return bool(typed)

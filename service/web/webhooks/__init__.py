@@ -1,1 +1,1 @@
-"""Takes in what platforms send about comments: one adapter a platform, one address a hook."""
+"""Webhooks from platforms: an adapter for each platform, a URL for each hook."""

@@ -1,4 +1,4 @@
-"""What every adapter is made of: its types, signature checks, and how events are carried out."""
+"""The parts of every adapter: types, signature checks, and processing of events."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from service.web.edge.current import services
 
 log = logging.getLogger(__name__)
 
-# A comment, its issue and the words before an edit stay below 1.2 MB with every character escaped.
+# A comment, its issue and the text before an edit have less than 1.2 MB if all is escaped.
 MAX_BODY_BYTES = 2 * 1024 * 1024
 
 
@@ -53,7 +53,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deleted:
-    """The platform does not show this comment since `at`, by default since now."""
+    """The platform has not shown this comment since `at`; None means now."""
 
     site_comment_id: str
     at: datetime | None = None
@@ -64,10 +64,10 @@ Event = Shown | Deleted
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adapter:
-    """How one platform's requests are checked and answered.
+    """A platform's request handling.
 
     `verify` raises `NotAuthenticatedError` unless the platform sent the request; None accepts any
-    browser. `serve` answers a verified request.
+    browser. `serve` returns the response to a verified request.
     """
 
     verify: Callable[[Received], None] | None
@@ -76,26 +76,26 @@ class Adapter:
 
 
 Read = Callable[[Received], Event | None]
-"""Returns a request's event, None if it is about something else than a comment.
+"""Returns a request's event, or None if it is not about a comment.
 
-Raises `UnreadableRequestError` or `InvalidInputError` for another format than the platform's.
+Raises `UnreadableRequestError` or `InvalidInputError` if the payload is not the platform's.
 """
 
 
-# While a secret is rotated there are two.
+# A rotation needs two.
 _MAX_SIGNATURES = 16
 _MAX_HEADER_CHARS = 4_096
 _HEX_PREFIX = "sha256="
-# As Standard Webhooks suggest: clocks differ, and a retry carries a timestamp of its own.
+# Recommended by Standard Webhooks. A retry has a new timestamp.
 _TOLERANCE_SECONDS = 300
-# GitHub lets people send a delivery again for three days.
+# GitHub can redeliver for three days.
 _REMEMBERED = timedelta(days=7)
 
 
 def require_hex_signature(given: str | None, body: bytes, secret: str, *, header: str) -> None:
-    """Return if one of the comma-separated `sha256=<hex>` signs the body with the secret.
+    """Raise `NotAuthenticatedError` unless one of the `sha256=<hex>` signs the body.
 
-    Raises `NotAuthenticatedError` otherwise.
+    The header's signatures are comma-separated.
     """
     entries = _entries(given, ",", header)
     signatures = [e[len(_HEX_PREFIX) :] for e in entries if e.startswith(_HEX_PREFIX)]
@@ -106,7 +106,7 @@ def require_hex_signature(given: str | None, body: bytes, secret: str, *, header
 
 
 def signed_in(header: str) -> Callable[[Received], None]:
-    """Return `Adapter.verify` for a platform whose `sha256=` signature stands in this header."""
+    """Return `Adapter.verify` for a platform with a `sha256=` signature in this header."""
     return lambda received: require_hex_signature(
         request.headers.get(header), received.body, received.hook.secret, header=header
     )
@@ -115,9 +115,9 @@ def signed_in(header: str) -> Callable[[Received], None]:
 def require_standard_signature(
     headers: Mapping[str, str] | Headers, body: bytes, secret: str, *, now: datetime
 ) -> None:
-    """Return if the request is a Standard Webhook of now, signed with the `whsec_` secret.
+    """Raise `NotAuthenticatedError` unless the request is a valid Standard Webhook.
 
-    Raises `NotAuthenticatedError` otherwise.
+    It must be signed with the `whsec_` secret, and its timestamp be at most five minutes off `now`.
     """
     message_id, timestamp = headers.get("webhook-id"), headers.get("webhook-timestamp")
     if not message_id or not timestamp:
@@ -129,7 +129,7 @@ def require_standard_signature(
     entries = _entries(headers.get("webhook-signature"), None, "webhook-signature")
     signatures = [e.removeprefix("v1,") for e in entries if e.startswith("v1,")]
     signed = b".".join((_bytes(message_id), _bytes(timestamp), body))
-    # `hooks add` takes no other form of a secret.
+    # `hooks add` only accepts this form of a secret.
     key = base64.b64decode(secret.removeprefix("whsec_"))
     digest = hmac.new(key, signed, hashlib.sha256).digest()
     _require_one(signatures, base64.b64encode(digest).decode(), "webhook-signature")
@@ -144,7 +144,7 @@ def _entries(given: str | None, separator: str | None, header: str) -> list[str]
 
 
 def _require_one(signatures: list[str], expected: str, header: str) -> None:
-    # All are compared, so that the time taken says nothing about which one came close.
+    # Compares all, so that the time does not depend on which one matches.
     matches = [hmac.compare_digest(_bytes(one), expected.encode()) for one in signatures]
     if not any(matches):
         msg = f"{header} does not fit the body and the secret of this hook."
@@ -152,18 +152,19 @@ def _require_one(signatures: list[str], expected: str, header: str) -> None:
 
 
 def _bytes(text: str) -> bytes:
-    # Header values arrive as Latin-1; what else is in them fits no signature anyway.
+    # Header values are Latin-1; other characters match no signature.
     return text.encode("utf-8", "surrogatepass")
 
 
 def serve_events(read: Read, *, id_header: str) -> Callable[[Received], ResponseReturnValue]:
-    """Return `Adapter.serve` for a platform that sends events; `id_header` names a delivery.
+    """Return `Adapter.serve` for a platform that sends events.
 
-    It answers everything understood with 2xx: platforms switch off hooks that answer otherwise.
+    `id_header` has a delivery's id. The status is 2xx for every valid request, because platforms
+    disable hooks that fail.
     """
 
     def serve(received: Received) -> ResponseReturnValue:
-        # The ids of most platforms come in headers that nobody signs: the signed body counts too.
+        # Most platforms do not sign the id's header, so the signed body is remembered too.
         body = f"body:{hashlib.sha256(received.body).hexdigest()}"
         delivery_id = request.headers.get(id_header)
         names = [body, f"id:{delivery_id}"] if delivery_id else [body]
@@ -173,7 +174,7 @@ def serve_events(read: Read, *, id_header: str) -> Callable[[Received], Response
         if delivery_id and has_seen(names[1]):
             return {"status": "duplicate"}
         event = read(received)
-        # A comment that was brought back, or edited back, is told in the words it first had.
+        # A comment that was restored or edited back has the same body as at first.
         led_to = _states(event, received.site, body)
         if has_seen(body) and all(map(has_seen, led_to)):
             return {"status": "duplicate"}
@@ -187,7 +188,7 @@ def serve_events(read: Read, *, id_header: str) -> Callable[[Received], Response
             withdraw_versions(
                 received.site.id, event.site_comment_id, services, by=by, deleted_at=event.at
             )
-        # Only now: a delivery that was cut short is sent again, and carrying out twice is harmless.
+        # Last, so that an interrupted delivery is processed when it is sent again.
         for name in (*names, *_states(event, received.site, body)):
             services.inbound.remember(received.hook.id, name, at=now, forget=since)
         kind = type(event).__name__.lower() if event else "none"
@@ -199,12 +200,12 @@ def serve_events(read: Read, *, id_header: str) -> Callable[[Received], Response
 
 
 def is_late(comment: Comment) -> bool:
-    """Return True if a delivery is older than the memory of deliveries that were processed."""
+    """Return True if a comment is older than the remembered deliveries."""
     return comment.written_at is not None and comment.written_at < services.clock() - _REMEMBERED
 
 
 def _states(event: Event | None, site: Site, body: str) -> list[str]:
-    """Return a name of this body having led to where the comment stands; none if it is unknown."""
+    """Return the name of this body with the comment's current state; empty if it is unknown."""
     if event is None:
         return []
     known = event.new.comment if isinstance(event, Shown) else event

@@ -1,4 +1,4 @@
-"""Coral: answers its external moderation phase while the comment's author waits."""
+"""Coral: an external moderation phase, while the comment's author waits."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from service.web.webhooks.payload import as_comment, own_id, read_json
 log = logging.getLogger(__name__)
 
 _NAME = "coral"
-# From the request's arrival: the comment's author waits.
+# From the request's arrival.
 WAIT_BUDGET_SECONDS = 0.4
-# Who moderates at Coral needs no moderation.
+# Coral's own moderators are not moderated.
 _TRUSTED = frozenset({"STAFF", "MODERATOR", "ADMIN"})
 
 NO_OPINION: dict[str, Json] = {}
@@ -36,18 +36,18 @@ WITHHOLD: dict[str, Json] = {
 
 
 def serve(received: Received) -> ResponseReturnValue:
-    """Return Coral's answer to a comment that is being posted or edited.
+    """Return the response to a comment that is being posted or edited.
 
-    Spam is withheld with a flag; an unsure comment waits for Coral's moderators where the site
-    holds unsure ones. Coral publishes a comment whose answer is late, so one that is not judged in
-    time is held like an unsure one.
+    Spam is withheld with a flag. An unsure comment waits for Coral's moderators if the site holds
+    unsure comments. A comment that is not judged in time is treated as unsure, because Coral
+    publishes a comment without a response.
     """
     payload = read_json(received.body)
     comment, author = payload.of("comment"), payload.of("author")
     text, parent = html_to_text(comment.text("body") or ""), comment.id("parentID")
     if not text or author.text("role") in _TRUSTED:
         return NO_OPINION
-    # Coral tells no id. The same request again is the same comment, asked about again.
+    # Coral sends no id. The same body is the same comment.
     key = f"coral:{hashlib.sha256(received.body).hexdigest()}"
     new = as_comment(
         received.site,

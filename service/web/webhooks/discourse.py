@@ -25,7 +25,7 @@ from service.web.webhooks.payload import Members, as_comment, own_id, read_form,
 
 _NAME = "discourse"
 _SHOWN = frozenset({"post_created", "post_edited", "post_recovered"})
-# Others are notes of moderators, whispers and what the forum itself wrote.
+# Other types are moderators' notes, whispers and posts by the forum.
 _ORDINARY_POST = 1
 
 
@@ -37,10 +37,10 @@ def read(received: Received) -> Event | None:
     post = _read_post(received)
     site_comment_id = own_id(_NAME, require(post.id("id"), "post.id"))
     if event == "post_destroyed" and services.applied.get(received.site.id, site_comment_id):
-        # Our own deletion: undoing the rejection recovers the post, which needs its words.
+        # Slopsieve deleted it. Undoing the rejection recovers the post, so its text is kept.
         return None
     if event == "post_recovered":
-        # By us or by a person there: nothing of ours hides it now.
+        # The post is visible again, so an applied rejection is over.
         services.applied.remove(received.site.id, site_comment_id)
         services.comments.forget_deletion(received.site.id, site_comment_id)
     if event == "post_destroyed" or post.is_true("user_deleted"):
@@ -59,7 +59,7 @@ def read(received: Received) -> Event | None:
 
 
 def _read_post(received: Received) -> Members:
-    """Return the post of a JSON body, or of a form field that holds it."""
+    """Return the post of a JSON body, or of a form field with JSON."""
     if received.body.lstrip()[:1] == b"{":
         return read_json(received.body).of("post")
     fields = read_form(received.body)
@@ -81,7 +81,7 @@ def _is_judged(post: Members) -> bool:
 def _read_comment(post: Members, site_comment_id: str, site: Site) -> NewComment:
     return as_comment(
         site,
-        # `raw` is Markdown as it was typed; without it there is the HTML made from it.
+        # `raw` is Markdown, `cooked` is HTML.
         text=post.text("raw") or html_to_text(post.text("cooked") or ""),
         site_comment_id=site_comment_id,
         post_url=_topic_url(post),

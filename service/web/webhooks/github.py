@@ -1,6 +1,6 @@
-"""GitHub: judges comments on issues and discussions, where comment widgets keep theirs.
+"""GitHub: judges comments on issues and discussions, which comment widgets use.
 
-Issues, discussions, pull requests and reviews are judged where the webhook is subscribed to them.
+Issues, discussions, pull requests and reviews are judged if the webhook is subscribed to them.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from service.web.webhooks.adapter import (
 from service.web.webhooks.payload import Members, as_comment, own_id, read_json_or_form, require
 
 _NAME = "github"
-# Its API hides comments but no threads, so no decision on a thread is applied there.
+# GitHub's API cannot hide threads, so decisions on threads are not applied.
 _THREADS = "github-thread"
-# By event: the member of the payload that was written, and the one that it was written on.
+# By event: the payload's members with the text and with its subject.
 _WRITTEN = {
     "issue_comment": ("comment", "issue"),
     "discussion_comment": ("comment", "discussion"),
@@ -38,11 +38,11 @@ _WRITTEN = {
     "pull_request": ("pull_request", "repository"),
 }
 _SHOWN = frozenset({"created", "opened", "submitted", "edited"})
-# Each part is bounded by white space or a line, so that no text takes long.
+# Linear time: each part is bounded by white space or a line.
 _OF_THE_PAGE = re.compile(r"(?m)^#{1,6} +\S+[ \t]*\r?$|\[?https?://\S+|\]\(https?://\S+")
-# Who may delete comments there anyway.
+# These may delete comments themselves.
 _TRUSTED = frozenset({"OWNER", "MEMBER", "COLLABORATOR"})
-# They open the thread of a page for the widgets.
+# The widgets' bots open the thread of a page.
 _WIDGETS = frozenset({"giscus[bot]", "utterances-bot"})
 
 
@@ -56,7 +56,7 @@ def read(received: Received) -> Event | None:
     written, action = payload.of(member), payload.text("action")
     author, is_thread = written.of("user"), member not in ("comment", "review")
     number = written.id("id")
-    # The node id, by which GitHub's API hides comments too.
+    # GitHub's API hides comments by node id.
     node = written.text("node_id") or (f"{event}-{number}" if number else None)
     kind = _THREADS if is_thread else _NAME
     site_comment_id = own_id(kind, require(node, f"{member}.node_id"))
@@ -75,7 +75,7 @@ def read(received: Received) -> Event | None:
 
 
 def _read_comment(written: Members, post: Members, site_comment_id: str, site: Site) -> NewComment:
-    """Return what was written; the title of a thread is part of its words."""
+    """Return the comment; a thread's text includes its title."""
     user, words = written.of("user"), (written.text("title"), written.text("body"))
     return as_comment(
         site,
@@ -94,7 +94,7 @@ def _read_comment(written: Members, post: Members, site_comment_id: str, site: S
 
 
 def _own_words(body: str) -> str:
-    """Return the description in a thread that giscus or utterances opened for a page."""
+    """Return the page's description in a thread that giscus or utterances opened."""
     return _OF_THE_PAGE.sub("", body).strip()
 
 

@@ -1,4 +1,4 @@
-"""Turns the HTML of a comment into text as its author might have typed it, links visible."""
+"""Converts the HTML of a comment to text, with visible links."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from collections.abc import Iterator
 
 from service.domain.text import unescape
 
-# The standard library's parser takes quadratic time on a row of unclosed tags (256 KiB of "<a ":
-# more than five minutes, Python 3.11.7), so this knows as much of HTML as comments have. A tag
-# ends at the first ">"; what is no tag is text, so nothing that a reader would see gets lost.
+# The standard library's parser takes quadratic time on unclosed tags (256 KiB of "<a ": more than
+# five minutes, Python 3.11.7). Here a tag ends at the first ">"; anything else is text.
 _TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]{0,15})(?=[\s/>])([^<>]*+)>|<!--")
 _HREF = re.compile(r"""(?<![\w-])href\s{0,4}=\s{0,4}(?:"([^"]*)"|'([^']*)'|([^\s"'<>]+))""", re.I)
 _CLASS = re.compile(r"""(?<![\w-])class\s{0,4}=\s{0,4}["']?([^"'<>]{0,300})""", re.I)
@@ -29,18 +28,17 @@ _SILENT = frozenset(
 _KNOWN = _PARAGRAPHS | _LINES | _SILENT
 _MENTIONS = frozenset({"mention", "hashtag"})
 _LINK_SCHEMES = ("http://", "https://", "//", "mailto:", "tel:")
-# What a link may hold so that its quotes and brackets stay in place when it is written again.
+# Characters that would end an `href` attribute or its tag.
 _UNSAFE_IN_LINK = {'"': "%22", "'": "%27", "<": "%3C", ">": "%3E", " ": "%20"}
 _MAX_LINK_CHARS = 2_048
 _MAX_HREFS = 3
 
 
 def html_to_text(html: str) -> str:
-    """Return the text of some HTML, in linear time; text without markup comes back as it is.
+    """Return the text of some HTML, in linear time. Text without markup is only stripped.
 
-    A link whose words are its own address becomes that address, another one
-    `<a href="…">words</a>`, as visitors of blogs type it. Mentions and hashtags are words alone.
-    Quotations get `> ` before each line, code its backticks.
+    A link whose text is its URL becomes the URL; any other becomes `<a href="…">text</a>`. Mentions
+    and hashtags lose their links. Quotations get `> ` before each line, and code gets backticks.
     """
     if not _MARKUP.search(html):
         return html.strip()
@@ -54,14 +52,14 @@ def html_to_text(html: str) -> str:
 
 
 def _pieces(html: str) -> Iterator[str | re.Match[str]]:
-    """Yield texts and known tags in their order; comments are left out."""
+    """Yield texts and known tags in order, without HTML comments."""
     position = begin = 0
     while match := _TAG.search(html, position):
         position = match.end()
         if match[2] is None:
             yield html[begin : match.start()]
             end = html.find("-->", position)
-            # What an unclosed comment hides, nobody sees.
+            # An unclosed comment hides the rest.
             begin = position = len(html) if end < 0 else end + len("-->")
         elif match[2].lower() in _KNOWN:
             yield html[begin : match.start()]
@@ -71,7 +69,7 @@ def _pieces(html: str) -> Iterator[str | re.Match[str]]:
 
 
 class _Writer:
-    """Puts the text together; quotations and links are known by depth, not by nesting."""
+    """Builds the text; tags need not be nested correctly."""
 
     def __init__(self) -> None:
         self._parts: list[str] = []

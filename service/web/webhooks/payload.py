@@ -1,4 +1,4 @@
-"""Reads platforms' payloads leniently, in bounds: they cannot be asked to send less."""
+"""Parses platforms' payloads leniently: values over a limit are cut, not refused."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from service.web.edge.fields import cut, read_any_moment
 from service.web.edge.strict_json import Json
 
 FORM = "application/x-www-form-urlencoded"
-# Between the kept head and tail of a text that is too long.
+# Replaces the middle of a text that is too long.
 CUT = "\n[…]\n"
 _MAX_ID_CHARS = 180
 _MAX_FORM_FIELDS = 100
@@ -40,21 +40,21 @@ _MAX_FORM_FIELDS = 100
 
 @dataclass(frozen=True, slots=True)
 class Members:
-    """An object of a payload; a member that is absent or of another type reads as None."""
+    """An object of a payload. A member that is missing or of another type is None."""
 
     value: Mapping[str, Json]
 
     def of(self, name: str) -> Members:
-        """Return the object of this name, an empty one if there is none."""
+        """Return the object of this name, or an empty one."""
         found = self.get(name)
         return Members(found if isinstance(found, dict) else {})
 
     def get(self, name: str) -> Json:
-        """Return a member as it is."""
+        """Return a member of any type."""
         return self.value.get(name)
 
     def text(self, name: str) -> str | None:
-        """Return a string that is not blank."""
+        """Return a string, or None if it is blank."""
         found = self.get(name)
         return found if isinstance(found, str) and found.strip() else None
 
@@ -75,7 +75,7 @@ class Members:
 
 
 def read_json(raw: bytes) -> Members:
-    """Return a JSON body. Raises `UnreadableRequestError` for anything but an object."""
+    """Return a JSON object. Raises `UnreadableRequestError` for any other body."""
     value, _ = strict_json.clean(strict_json.parse(raw))
     if not isinstance(value, dict):
         raise UnreadableRequestError("The body is not a JSON object.")
@@ -83,7 +83,7 @@ def read_json(raw: bytes) -> Members:
 
 
 def read_form(raw: bytes) -> dict[str, str]:
-    """Return the fields of a form; of a repeated one the last. Raises `UnreadableRequestError`."""
+    """Return the fields of a form, each with its last value. Raises `UnreadableRequestError`."""
     try:
         pairs = parse_qsl(
             raw.decode("utf-8", "replace"),
@@ -98,7 +98,7 @@ def read_form(raw: bytes) -> dict[str, str]:
 
 
 def read_json_or_form(raw: bytes, media_type: str) -> Members:
-    """Return a payload that is JSON, or JSON in the form field `payload`."""
+    """Return the payload of a JSON body, or of the form field `payload`."""
     if media_type != FORM:
         return read_json(raw)
     payload = read_form(raw).get("payload")
@@ -108,7 +108,7 @@ def read_json_or_form(raw: bytes, media_type: str) -> Members:
 
 
 def require(found: str | None, field: str) -> str:
-    """Return `found`. Raises `InvalidInputError` that names the field if it is None."""
+    """Return `found`. Raises `InvalidInputError` with the field's name if it is None."""
     if found is None:
         problem = Problem(
             field=field,
@@ -127,7 +127,7 @@ def own_id(platform: str, given: str) -> str:
 
 
 def cut_text(text: str) -> str:
-    """Return a text, of one that is too long its head and its tail, where adverts hide."""
+    """Return a text; one that is too long is reduced to its head and its tail."""
     raw = text.encode("utf-8", "replace")
     if len(raw) <= MAX_TEXT_BYTES:
         return text
@@ -152,9 +152,9 @@ def as_comment(
     reply_to: str | None = None,
     idempotency_key: str | None = None,
 ) -> NewComment:
-    """Return the comment that a platform sent; fields that are too long are cut.
+    """Return a platform's comment. Fields that are too long are cut; a long URL is dropped.
 
-    A URL that is too long is dropped. The comments are public already, so they go ahead of bulk.
+    Its lane is not bulk, because the comment is already public.
     """
     comment = Comment(
         id=CommentId(services.new_id("com")),

@@ -1,4 +1,4 @@
-"""What anybody may read and ask: comments under a post, the form's script, statements."""
+"""Public routes: comments of a post, the form's script and tokens, statements."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from service.web.edge.static_files import FORM_SCRIPT, form_script_bytes, script
 from service.web.webhooks import static_form, visitors
 from service.web.webhooks.payload import read_form
 
-# A withdrawn comment may be shown from a cache for so long.
+# Caches may show a withdrawn comment for this time.
 _FRESH_SECONDS = 60
 _MAX_PAGE = 10_000
 
@@ -57,16 +57,16 @@ class _Asked(BaseModel):
 
 
 class FormTokenAnswer(Answer):
-    """A token for one comment: a challenge as ALTCHA's second version has it, signed here."""
+    """A token for one comment: a signed challenge in the format of ALTCHA's version 2."""
 
     parameters: dict[str, str | int | dict[str, str | int]] = Field(
-        description="What to solve: of which keys one must begin with `keyPrefix`."
+        description="The challenge: find a key that begins with `keyPrefix`."
     )
     signature: str = Field(description="Made with this installation's key, for this site.")
 
 
 public = Blueprint(PUBLIC, __name__, url_prefix="/public")
-"""What anybody may read of what sites show."""
+"""Public routes, which need no key."""
 
 
 @public.get("/<hook_id>/comments")
@@ -93,14 +93,14 @@ def page(hook_id: str) -> Response:
         "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'self'; "
         f"frame-ancestors {may_frame(site.settings.blog)}"
     )
-    # The form under the comments is told by where it was sent from.
+    # The response to the page's form needs the form's origin.
     response.headers["Referrer-Policy"] = "same-origin"
     response.vary.add("Accept-Language")
     return cacheable(response)
 
 
 def public_row(comment: PublishedComment) -> Mapping[str, str | bool | None]:
-    """Return the public members of a comment; `html` can be put into a page as it is."""
+    """Return the public members of a comment; `html` is safe to insert into a page."""
     return {
         "id": comment.id,
         "post_url": comment.post_url,
@@ -116,7 +116,7 @@ def public_row(comment: PublishedComment) -> Mapping[str, str | bool | None]:
 
 @public.app_template_filter()
 def as_html(text: str) -> Markup:
-    """Return a text as paragraphs and line breaks, everything else escaped."""
+    """Return a text as escaped HTML with paragraphs and line breaks."""
     paragraphs: list[list[str]] = [[]]
     for line in text.splitlines():
         if line.strip():
@@ -147,7 +147,7 @@ def _look_up(hook_id: str) -> tuple[Site, _Asked, PublishedPage]:
 
 
 def cacheable(response: Response, *, seconds: int = _FRESH_SECONDS) -> Response:
-    """Let caches keep a response and ask for it again by its ETag."""
+    """Allow caches to store a response, and add an ETag."""
     response.headers["Cache-Control"] = f"public, max-age={seconds}"
     response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
     response.add_etag()
@@ -156,7 +156,7 @@ def cacheable(response: Response, *, seconds: int = _FRESH_SECONDS) -> Response:
 
 
 _SCRIPT_FRESH_SECONDS = 3600
-# What the script shows, by its own names.
+# The script's texts by its own names.
 _WORDS: Mapping[str, str] = {
     "anonymous": noted("Anonymous"),
     "answers": noted("in reply to"),
@@ -184,7 +184,7 @@ class _TokenAsked(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     page: Annotated[str, Field(max_length=MAX_URL_CHARS)] | None = Field(
-        default=None, description="Where the form stands."
+        default=None, description="The URL of the form's page."
     )
 
 
@@ -192,7 +192,7 @@ class _TokenAsked(BaseModel):
 @open_to_all
 def form_script(hook_id: str) -> Response:
     find_box(hook_id)
-    # It is the same for everybody; browsers check its hash only if any page may read it.
+    # Browsers check the script's hash only with CORS.
     g.shared_with = ANY_ORIGIN
     response = Response(form_script_bytes(), content_type="text/javascript; charset=utf-8")
     return cacheable(response, seconds=_SCRIPT_FRESH_SECONDS)
@@ -215,12 +215,12 @@ def form_words(hook_id: str) -> Response:
 def get_form_token(hook_id: str) -> tuple[FormTokenAnswer, dict[str, str]]:
     """Get a token for a comment form.
 
-    Signed here, for one comment of this site and page, for a day. Solve it, and send it in the
-    hidden field `slopsieve_form`, as the script `/public/{hook_id}/form.js` does. A page of
+    The token is valid for one comment of this site and page, for a day. Solve it and send it in
+    the hidden field `slopsieve_form`, as the script `/public/{hook_id}/form.js` does. A page of
     another site is refused with 403.
     """
     site = find_box(hook_id)
-    # Before the query is read: a script can only read a refusal that names its origin.
+    # Before any error: a script can only read a response that has its origin.
     g.shared_with = static_form.origin_of(site)
     if g.shared_with is None:
         raise EdgeError("Tokens are for the site's own pages alone.", status=403)
@@ -231,7 +231,7 @@ def get_form_token(hook_id: str) -> tuple[FormTokenAnswer, dict[str, str]]:
 
 
 def comment_box(hook_id: str, *, service_url: str, post_url: str) -> str:
-    """Return the HTML for a page: the script, and a link for readers without scripts."""
+    """Return the HTML to insert into a page: the script, and a link for readers without scripts."""
     public, post = f"{escape(service_url)}/public/{hook_id}", escape(post_url)
     return (
         f'<script src="{public}/{FORM_SCRIPT}" crossorigin async data-comments="{post}" '
@@ -240,7 +240,7 @@ def comment_box(hook_id: str, *, service_url: str, post_url: str) -> str:
     )
 
 
-# 500 characters of four bytes each, as a form writes them, and the field's name.
+# 500 characters of four bytes each, URL-encoded, and the field's name.
 _MAX_BODY_BYTES = 8 * 1024
 _STATES: Mapping[Action, str] = {
     Action.PUBLISH: noted("Your comment is accepted"),
@@ -279,11 +279,11 @@ def _find(token: str) -> Case:
 
 
 def _show(case: Case, status: int = HTTPStatus.OK, *, refused: str | None = None) -> Response:
-    """Return the page; `refused` is an appeal that cannot be taken."""
+    """Return the page; `refused` is the text of an invalid appeal."""
     site = services.sites.get(case.comment.site_id)
-    # The site's own list may not show a comment, though the site only observes.
+    # The site's public list may omit a comment, even if the site only observes.
     is_left_out = site.settings.public_feed and as_published(case) is None
-    # One page for what is not judged yet and for spam that its site does not explain.
+    # The same page for a comment without a verdict and for unexplained spam.
     is_known = case.is_explained or (case.action is Action.PUBLISH and not is_left_out)
     return visitors.page(
         "statement.html",
@@ -300,7 +300,7 @@ def _show(case: Case, status: int = HTTPStatus.OK, *, refused: str | None = None
 
 
 def _ground_of(case: Case) -> str:
-    """Return why a comment is not shown, coarsely: no spammer learns what to change."""
+    """Return a general reason why a comment is not shown, which does not help spammers."""
     verdict, decision = case.verdict, case.decision
     if decision is not None and is_by_person(decision):
         return gettext("A moderator of the site read it and took it for advertising or misuse.")

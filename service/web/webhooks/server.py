@@ -1,4 +1,4 @@
-"""Serves every hook under one kind of address, `/hooks/<id>`."""
+"""Serves every hook under `/hooks/<id>`."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def register_webhooks(app: Flask) -> None:
 @hooks.route(
     "/<hook_id>", methods=["POST", "OPTIONS"], endpoint="receive", provide_automatic_options=False
 )
-def _receive(hook_id: str) -> ResponseReturnValue:  # `identify_hook` has looked it up
+def _receive(hook_id: str) -> ResponseReturnValue:  # `identify_hook` reads the id
     if "received" not in g:
         raise g.get("refusal") or NotAuthenticatedError("The hook was not identified.")
     received: Received = g.received
@@ -55,9 +55,9 @@ def _receive(hook_id: str) -> ResponseReturnValue:  # `identify_hook` has looked
 
 
 def _for_visitors(response: Response) -> Response:
-    """Let a site's own script read each response to a form; word refusals for visitors.
+    """Add CORS headers to responses to forms, and replace errors by texts for visitors.
 
-    After the request: the limits and a failing store do not know what a form is.
+    It runs after the request, so that it also sees errors of the rate limits and the store.
     """
     if "shared_with" in g:
         share(response, g.shared_with)
@@ -77,9 +77,9 @@ def _for_visitors(response: Response) -> Response:
 
 
 def identify_hook() -> None:
-    """Find the hook that is called and verify its signature, before anything is counted.
+    """Find the hook and verify its signature before the rate limits.
 
-    The view raises what goes wrong, so that failures are counted in between.
+    The view raises the errors, so that the rate limits count failures first.
     """
     if request.blueprint != HOOKS:
         return
@@ -105,7 +105,7 @@ def _identify() -> Received:
     adapter = ADAPTERS[hook.platform]
     site = services.sites.get(hook.site_id)
     if adapter.verify is None:
-        # Before anything can be refused: a script can only read what names its origin.
+        # Before any error: a script can only read a response that has its origin.
         g.open_form = hook.id
         g.shared_with = static_form.origin_of(site)
     received = Received(hook=hook, site=site, body=read_bounded(adapter.max_body_bytes))

@@ -1,4 +1,4 @@
-"""Standard Webhooks: for every program that has no adapter of its own."""
+"""Standard Webhooks, for programs without an adapter of their own."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _CREATED, _UPDATED, _DELETED = "comment.created", "comment.updated", "comment.de
 
 
 class ShownComment(CommentRequest):
-    """A comment as `POST /v1/comments` takes it, with an id, so that edits can be told apart."""
+    """A comment as in `POST /v1/comments`, with a required id, which identifies edits."""
 
     site_comment_id: OwnId
     edited_by_staff: bool = Field(
@@ -58,7 +58,7 @@ def read(received: Received) -> Event | None:
         return None
     given = validate(ShownComment, data)
     new = new_comment(given, received.site, services, lane=Lane.INTERACTIVE, key=None)
-    # Of an edit it is the event's time that tells which one came later.
+    # Edits are ordered by the event's time.
     written_at = given.written_at if kind == _CREATED else None
     comment = replace(new.comment, written_at=written_at or happened_at or given.written_at)
     by_staff = kind == _UPDATED and given.edited_by_staff

@@ -1,4 +1,4 @@
-"""A static site's comment box: takes a plain form or JSON from anybody's browser."""
+"""A static site's comment box: accepts a form or JSON from any browser."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ HONEYPOT = "homepage"
 _MULTIPART = "multipart/form-data"
 _JSON = "application/json"
 _MAX_PARTS = 50
-# A form's field, by the names that forms for other receivers have: these are Staticman's.
+# The comment's fields by the form's names, including those of Staticman.
 _FIELDS: Mapping[str, str] = {
     "text": "text",
     "message": "text",
@@ -64,7 +64,7 @@ _FITS = {"author.email": is_email, "author.url": is_web_address, "post.url": is_
 
 
 def serve(received: Received) -> ResponseReturnValue:
-    """Store what a visitor wrote and thank for it, with the statement's URL and no verdict."""
+    """Store a visitor's comment; respond with thanks and the statement's URL, without a verdict."""
     if origin_of(received.site) is None and not _is_our_page():
         raise _foreign_page()
     given = _read(received)
@@ -101,16 +101,16 @@ def _foreign_page() -> EdgeError:
 
 
 def origin_of(site: Site) -> str | None:
-    """Return the origin that may read the response, None for a page of another host."""
+    """Return the origin that may read the response, or None for a page of another host."""
     given = request.headers.get("Origin") or request.headers.get("Referer") or ""
     return shared_with(site.settings.blog, given)
 
 
 def _is_our_page() -> bool:
-    """Return True if the form is the one under the comments that this service shows."""
+    """Return True if the form is on Slopsieve's own page of comments."""
     if request.headers.get("Sec-Fetch-Site") == "same-origin":
         return True
-    # Without TLS browsers tell the origin alone.
+    # Without TLS browsers only send the origin.
     try:
         host = urlsplit(request.headers.get("Origin", "")).netloc
     except ValueError:
@@ -119,7 +119,7 @@ def _is_our_page() -> bool:
 
 
 def _read(received: Received) -> Mapping[str, Json]:
-    """Return the fields that were sent; `x`, `fields[x]` and `options[x]` are called `x`."""
+    """Return the form's fields; `fields[x]` and `options[x]` become `x`."""
     if request.mimetype == _JSON:
         body = parse(received.body)
         given: Mapping[str, Json] = body if isinstance(body, dict) else {}
@@ -138,12 +138,12 @@ def _read(received: Received) -> Mapping[str, Json]:
 
 
 def _form(given: Mapping[str, Json]) -> dict[str, Json]:
-    """Return how the form was filled in, as `/v1` takes it."""
+    """Return the form's evidence as in `/v1`."""
     token = given.get(FORM_FIELD)
     is_token = isinstance(token, str) and len(token) <= MAX_FIELD_CHARS
     form: dict[str, Json] = {"token": token if is_token else ""}
     if HONEYPOT in given:
-        # Some browsers fill it for their people, so it is evidence like any other.
+        # Some browsers fill it in automatically, so it is only evidence.
         form["honeypot_filled"] = bool(str(given[HONEYPOT] or "").strip())
     return form
 
@@ -165,9 +165,9 @@ def _read_multipart(received: Received) -> dict[str, str]:
 
 
 def _validate(fields: Mapping[str, Json], form: dict[str, Json]) -> CommentRequest:
-    """Return the comment. Raises `InvalidInputError` that names fields as `/v1` does.
+    """Return the comment. Raises `InvalidInputError` with the field names of `/v1`.
 
-    An invalid e-mail or web address is dropped: it must not cost visitors their comment.
+    An invalid e-mail or web address is dropped, so that the comment is not lost.
     """
     given = {"post.url": request.headers.get("Referer"), **fields}
     given["address"] = (request.remote_addr or "").partition("%")[0]
@@ -186,7 +186,7 @@ def _validate(fields: Mapping[str, Json], form: dict[str, Json]) -> CommentReque
 
 
 def _thank(fields: Mapping[str, Json], site: Site, statement_url: str) -> ResponseReturnValue:
-    """Redirect to the site's own page if the form names one, otherwise say thanks."""
+    """Redirect to the form's `redirect` if it is on the site, otherwise show thanks."""
     if request.mimetype == _JSON or not wants_page():
         return {"status": "received", "statement_url": statement_url}, 202
     target = fields.get("redirect")
@@ -198,7 +198,7 @@ def _thank(fields: Mapping[str, Json], site: Site, statement_url: str) -> Respon
 
 
 def _is_own_page(target: str, site: Site) -> bool:
-    """Return True if a page is on the site's own host: no open redirect."""
+    """Return True if a page is on the site's own host, to prevent open redirects."""
     blog = site.settings.blog
     is_web = target.startswith(("https://", "http://"))
     is_clean = target.isascii() and target.isprintable() and "\\" not in target

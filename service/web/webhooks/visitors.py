@@ -1,4 +1,4 @@
-"""Tells a visitor what became of the comment: in a page, or in words for the site's script."""
+"""Pages and error texts for visitors who send a comment."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _POLICY = (
     "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'; "
     "base-uri 'none'; form-action {form_action}"
 )
-# What a visitor types, by the field's path: its name, and what it takes.
+# A visitor's fields by path: name, advice, and values for the advice.
 _TYPED: Mapping[str, tuple[str, str, Mapping[str, object]]] = {
     "text": (
         noted("Comment"),
@@ -74,12 +74,12 @@ _UNFORESEEN = (
     noted("Your comment was not sent"),
     noted("The fault is not yours. Try again later, or tell the site's owner."),
 )
-# Sending again is the remedy, from the page that is left behind.
+# After these the visitor goes back and sends the form again.
 _SENT_AGAIN = frozenset({413, 422, 429, 503})
 
 
 def refuse(document: ProblemAnswer) -> Response:
-    """Return a page that says why a comment was refused and what the visitor can do."""
+    """Return a page with the reason for a refusal and its remedy."""
     title, advice = _REFUSED.get(HTTPStatus(document.status), _UNFORESEEN)
     return page(
         "visitor_refused.html",
@@ -92,7 +92,7 @@ def refuse(document: ProblemAnswer) -> Response:
 
 
 def in_words(document: ProblemAnswer) -> ProblemAnswer:
-    """Return a refusal whose title and detail a script can show to the visitor."""
+    """Return the document with title and detail for the visitor."""
     title, advice = _REFUSED.get(HTTPStatus(document.status), _UNFORESEEN)
     fields = (f"{name}: {remedy}" for name, remedy in _in_words(document.errors))
     detail = " ".join((gettext(advice), *fields))
@@ -100,7 +100,7 @@ def in_words(document: ProblemAnswer) -> ProblemAnswer:
 
 
 def _in_words(problems: Sequence[ProblemField]) -> list[tuple[str, str]]:
-    """Return each refused field's name, once, and what it takes."""
+    """Return each refused field's name, once, and its advice."""
     found: dict[str, tuple[str, str]] = {}
     for problem in problems:
         if problem.field in _TYPED:
@@ -112,7 +112,7 @@ def _in_words(problems: Sequence[ProblemField]) -> list[tuple[str, str]]:
 
 
 def page(template: str, status: int, *, has_form: bool = False, **values: object) -> Response:
-    """Return a page for visitors; without `has_form` nothing can be sent from it."""
+    """Return a page for visitors; its policy only allows forms with `has_form`."""
     response = make_response(render_template(template, **values), status)
     policy = _POLICY.format(form_action="'self'" if has_form else "'none'")
     response.headers["Content-Security-Policy"] = policy
