@@ -1,4 +1,4 @@
-// Lets a moderator decide a campaign by keys; every form works without this file too.
+// Keyboard shortcuts to decide a campaign. Every form also works without scripts.
 import { actOf } from "./keys.js";
 
 const form = document.querySelector("form.decide");
@@ -8,7 +8,7 @@ const others = document.querySelector("form.decide input[name=others]");
 
 const asks = document.querySelector(".asks");
 const HELD_MS = 800;
-// The ruling that a second press confirms, and when its key went down.
+// The ruling to confirm by a second press, and the time of the first.
 let asked = null;
 let downAt = 0;
 
@@ -19,7 +19,7 @@ function chosen() {
   return { ticked: ticked.length, all: ticked.length + beyond, low };
 }
 
-// The number on the buttons is how many comments they decide.
+// Shows on the buttons how many comments they decide.
 function count() {
   const { ticked, all } = chosen();
   for (const button of document.querySelectorAll("form.decide button[data-says]")) {
@@ -33,7 +33,7 @@ function takeBack() {
   if (asks) asks.hidden = true;
 }
 
-// A bulk decision over many says what it is about to do, and is made by the second press.
+// A large bulk decision asks for confirmation and needs a second press.
 function ask(button) {
   const { all, low } = chosen();
   const key = button.querySelector("kbd").textContent;
@@ -94,7 +94,7 @@ document.addEventListener("keydown", (event) => {
 form?.addEventListener("submit", (event) => {
   const button = event.submitter;
   if (!asks?.dataset[button.value] || asked === button.value || chosen().all <= Number(form.dataset.asksBeyond)) {
-    // Without this file the server asks.
+    // Without scripts the server asks.
     if (form.elements.sure) form.elements.sure.value = "yes";
     return;
   }
@@ -105,7 +105,7 @@ form?.addEventListener("change", () => {
   takeBack();
   count();
 });
-// The browser may bring back ticks of before when one returns to the page.
+// The browser may restore earlier ticks when the user returns to the page.
 window.addEventListener("pageshow", () => {
   takeBack();
   if (form) count();

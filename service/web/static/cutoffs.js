@@ -1,11 +1,11 @@
-// Shows what cutoffs would have done while they are being chosen. Without it there is a button.
+// Previews cutoffs while they are edited. Without scripts there is a button.
 import { parse } from "./parts.js";
 
 const box = document.querySelector("[data-preview]");
 const preview = document.getElementById("preview");
 const fields = ["ham_cutoff", "spam_cutoff"].map((id) => document.getElementById(id));
 const WAIT_MS = 150;
-// Cutoffs lie near both ends, so the slider moves in log-odds: here from 0.05 % to 99.95 %.
+// Cutoffs are near both ends, so the slider uses log-odds, from 0.05 % to 99.95 %.
 const MOST = 7.6;
 let timer = 0;
 let asked = 0;
@@ -57,7 +57,7 @@ async function ask() {
     const found = parse(await answer.text());
     if (mine === asked) show(found);
   } catch {
-    // Signed out or away: the button still works, and says so.
+    // Signed out or offline: the button shows the error.
   } finally {
     if (mine === asked) preview.classList.remove("waits");
   }

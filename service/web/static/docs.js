@@ -1,10 +1,10 @@
-// Starts Swagger UI over this server's own document: search in all words, no cookies, no key kept.
+// Starts Swagger UI with full text search, without cookies and without storing the key.
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
 const dress = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
 dark.addEventListener("change", dress);
 dress();
 
-// A problem document's type leads to one of the problems, which not every browser opens by itself.
+// Opens the problem that a problem document's type links to; not every browser does.
 if (location.hash.startsWith("#problem")) {
   document.getElementById("problems").open = true;
   document.getElementById(location.hash.slice(1))?.scrollIntoView();
@@ -14,7 +14,7 @@ const WORDS = ["summary", "description", "operationId"];
 const says = (call, phrase) => [call.get("path"), call.get("method"), ...WORDS.map((word) => call.getIn(["operation", word]))]
   .some((text) => String(text ?? "").toLowerCase().includes(phrase));
 
-// As it comes, the search looks at tags and paths alone.
+// By default the search only covers tags and paths.
 const searchEverything = () => ({
   fn: {
     opsFilter: (tags, given) => {
@@ -38,7 +38,7 @@ window.SwaggerUIBundle({
   defaultModelsExpandDepth: 0,
   persistAuthorization: false,
   validatorUrl: null,
-  // Calls go out as a program's would: with the key alone, never with a moderator's session.
+  // Requests have the key, but not the moderator's session.
   requestInterceptor: (request) => Object.assign(request, { credentials: "omit" }),
   onComplete: () => { document.documentElement.dataset.ready = "1"; },
 });

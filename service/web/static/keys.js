@@ -1,4 +1,4 @@
-// Says what a single key does. An account may change keys, or switch them off, in each browser.
+// Keyboard shortcuts. A user can change or disable them for each browser.
 
 export const DEFAULTS = {
   next: "j", previous: "k", approve: "a", reject: "r", skip: "z", undo: "u", note: "n", select: "x",
@@ -8,7 +8,7 @@ export const DEFAULTS = {
 const name = `keys of ${document.querySelector("[data-user]")?.dataset.user ?? ""}`;
 let keys = { ...DEFAULTS, ...load() };
 
-// What is kept may be another version's, or somebody's own doing.
+// The stored value may be of another version or edited.
 function load() {
   try {
     const kept = Object.entries(JSON.parse(window.localStorage.getItem(name) ?? "{}"));
@@ -26,7 +26,7 @@ export const areOn = () => window.localStorage.getItem("keys") !== "off";
 export const switchKeys = (on) => window.localStorage.setItem("keys", on ? "on" : "off");
 export const keyOf = (act) => keys[act];
 
-// Returns "" if these keys are kept, else what is wrong: { problem: "empty" | "clash", key, acts }.
+// Returns "" if these keys are stored, else the problem: { problem: "empty" | "clash", key, acts }.
 export function change(wanted) {
   const asked = Object.entries(wanted).map(([act, key]) => [act, key.trim().toLowerCase()]);
   const bad = asked.find(([, key]) => !isKey(key));
@@ -43,7 +43,7 @@ export function change(wanted) {
   return "";
 }
 
-// Returns which act a key press asks for; undefined for none, or while one writes.
+// Returns the action of a key press; undefined if there is none, or while the user types text.
 export function actOf(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || !areOn()) return undefined;
   if (event.target.closest?.("input:not([type=checkbox]), select, textarea, [contenteditable]")) return undefined;
@@ -52,7 +52,7 @@ export function actOf(event) {
   return Object.keys(keys).find((act) => keys[act] === key);
 }
 
-// What pages show beside their buttons follows what is kept.
+// Shows the stored keys next to the buttons.
 function label(root) {
   for (const shown of root.querySelectorAll?.("kbd[data-act]") ?? []) {
     const says = (shown.dataset.before ?? "") + keys[shown.dataset.act].toUpperCase();

@@ -1,4 +1,4 @@
-// Shows how far a retraining is. Without it the page says so when it is loaded anew.
+// Shows a retraining's progress. Without scripts it is updated by reloading the page.
 "use strict";
 
 (() => {
@@ -14,7 +14,7 @@
       if (!answer.ok) return;
       now = await answer.json();
     } catch {
-      return; // The next look may fare better.
+      return; // The next poll retries.
     }
     if (now.under_way !== list.dataset.underWay) {
       location.reload();

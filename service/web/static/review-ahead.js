@@ -1,4 +1,4 @@
-// Holds the comments that come next as they are opened, so that a key shows one at once.
+// Prefetches the next comments, so that a key shows one at once.
 
 import { fetchInTime, nextPause, pauseOf } from "./review-sending.js";
 
@@ -15,12 +15,12 @@ export class Ahead {
     this.why = "";
   }
 
-  // Returns a comment's view, null while it is not there, undefined for one that is no more.
+  // Returns a comment's view, null while it is loading, undefined if the comment no longer exists.
   get(id) { return this.#held.has(id) ? this.#held.get(id) : null; }
 
   drop(id) { this.#held.delete(id); }
 
-  // Holds these and no others, the first one first.
+  // Prefetches these comments in order, and drops all others.
   want(ids) {
     this.#wanted = ids;
     for (const id of this.#held.keys()) if (!ids.includes(id)) this.#held.delete(id);

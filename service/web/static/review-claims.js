@@ -1,8 +1,8 @@
-// Whoever looks at a comment holds it; whoever went away lets it go.
+// Claims the comment that a moderator looks at, and releases it when they leave.
 
 import { fetchInTime } from "./review-sending.js";
 
-// Whoever only passes through holds nothing.
+// A comment that is only passed is not claimed.
 const LOOKS_AFTER_MS = 400;
 const CLAIM_EVERY_MS = 30_000;
 const AWAY_AFTER_MS = 180_000;

@@ -1,4 +1,4 @@
-// Decides at once: a key shows the next comment, and what was decided is sent behind it.
+// Decides without delay: a key shows the next comment, and the decision is sent in the background.
 
 import { Ahead } from "./review-ahead.js";
 import { claimAnew } from "./review-claims.js";
@@ -11,7 +11,7 @@ const AHEAD_OF_A_FAST_HAND = 8;
 const PAINTED_AFTER_MS = 30;
 const MOST_PAST = 20;
 const MOST_REFUSED = 20;
-// A comment that comes at the list's end is named by this until it is known.
+// Stands for the first comment of a list that is not loaded yet.
 const FROM_THE_TOP = "";
 
 const user = document.body.dataset.user;
@@ -35,7 +35,7 @@ const form = () => document.querySelector("#opened form.rule");
 const isUnsent = (id) => outbox.has(id);
 export const showsOne = () => WIDE.matches || document.body.dataset.view === "one";
 
-// What is said of acts that are on their way, and of a comment that is.
+// Shows the state of pending actions and of a loading comment.
 function showState() {
   const n = outbox.unsent.length;
   let words = "";
@@ -46,7 +46,7 @@ function showState() {
   const isTrouble = n > 0 && outbox.why !== "sending";
   shown.textContent = words;
   shown.classList.toggle("is-trouble", isTrouble);
-  // Whoever listens hears of trouble and of its end, not of each key.
+  // Screen readers announce trouble and its end, not each key.
   const told = isTrouble ? saying(outbox.why === "looking" ? "looking" : "trouble") : "";
   if (told !== (shown.dataset.told ?? "")) say(told || saying("all-sent"));
   shown.dataset.told = told;
@@ -54,7 +54,7 @@ function showState() {
   if (waits) waits.textContent = saying(ahead.why ? `next-${ahead.why}` : "next");
 }
 
-// What an act does to its row, until the server has said how it stands.
+// Shows an action on its row until the server has responded.
 function mark(id, kind) {
   const row = rowOf(id);
   if (!row || !isOpen(row) && kind !== "undo") return;
@@ -85,7 +85,7 @@ function put(act) {
   fetchSoon();
 }
 
-// Decides or skips the comment that is open, and shows the next one.
+// Decides or skips the open comment, and shows the next one.
 export function act(kind) {
   const rule = form();
   const id = rule?.dataset.id;
@@ -103,7 +103,7 @@ export function act(kind) {
   open(next);
 }
 
-// Decides a comment of the list that is not opened.
+// Decides a comment of the list without opening it.
 export function decideRow(row, ruling) {
   const decision = newId();
   undoable.push({ comment: row.dataset.id, decision });
@@ -139,7 +139,7 @@ export async function undoLast() {
   else await askForLast();
 }
 
-// The server knows what this moderator did last, whatever page they did it on.
+// Requests the moderator's last action on any page.
 async function askForLast() {
   try {
     const answer = await fetchInTime(document.body.dataset.last, { redirect: "manual" });
@@ -159,7 +159,7 @@ async function askForLast() {
 
 const nextAfter = (id) => following(id).find((one) => !isUnsent(one)) ?? FROM_THE_TOP;
 
-// Shows a comment, or waits for it; keys typed meanwhile wait, too.
+// Shows a comment, or waits for it and queues the keys typed meanwhile.
 function open(id, { byHand = false } = {}) {
   const view = id && !isUnsent(id) ? ahead.get(id) : null;
   if (view === undefined || (view && !byHand && isSettled(view))) { pass(id, view); return; }
@@ -176,13 +176,13 @@ function open(id, { byHand = false } = {}) {
   if (id === FROM_THE_TOP) goOn();
 }
 
-// Whoever chooses another comment means no more the one that keys wait for.
+// Opens another comment instead of the one that queued keys wait for.
 export function choose(id) {
   typed = [];
   open(id, { byHand: true });
 }
 
-// What a colleague has decided meanwhile is nobody's next comment, and neither is what is no more.
+// A comment that was decided or withdrawn meanwhile is skipped.
 const isSettled = (view) => view.querySelector(".act .stamp, .comment .withdrawn") !== null;
 
 function pass(id, view) {
@@ -205,7 +205,7 @@ function show(id, view) {
   }
   claimAnew({ isNew: true });
   fetchSoon();
-  // One a frame, so that each is seen.
+  // One key per frame, so that each comment is painted.
   if (typed.length) requestAnimationFrame(() => { if (!awaited && typed.length) press(typed.shift()); });
 }
 
@@ -213,7 +213,7 @@ export function isWaiting() { return awaited !== null || typed.length > 0; }
 
 export function typeAhead(key) { typed.push(key); }
 
-// What need not be there with the next comment is done once that is painted.
+// Work that can wait until the next comment is painted.
 let soon = 0;
 
 function fetchSoon() {
@@ -238,7 +238,7 @@ function arrive() {
 
 let goingOn = false;
 
-// At the list's end: its next page, or what waits by now once all is sent.
+// At the list's end, loads its next page, or its top after all actions are sent.
 async function goOn() {
   if (goingOn) return;
   goingOn = true;
@@ -260,7 +260,7 @@ async function goOn() {
   goingOn = false;
 }
 
-// Whoever waits that long does not mean the comment that comes then.
+// After a long wait the queued keys are dropped.
 function forgetTyped() {
   if (awaited === null || !typed.length || Date.now() - awaitedSince < LIMIT_MS) return;
   tell(saying("forgotten").replace("{n}", typed.length));
@@ -273,14 +273,14 @@ function answered(done, { page }, isRefused) {
   if (!isRefused) {
     take(page, { names: ["tabs", "done"], isKept: isUnsent });
     const [known, seen] = [undoable.find((one) => one.decision === done.id), part("done").querySelector("form.undo[data-id] [name=seen]")?.value];
-    // A colleague had ruled the same already: theirs is the decision.
+    // Another moderator had made the same ruling; that decision is in force.
     if (known && seen) known.decision = seen;
   } else refused(done, page);
   if (!isUnsent(id)) before.delete(id);
   if (typeof awaited === "string") { fetchAhead(); arrive(); }
 }
 
-// What was refused comes back to the top with the reason.
+// Puts a refused comment at the top, with the reason.
 function refused(done, page) {
   const at = undoable.findIndex((one) => one.decision === done.id);
   if (at >= 0) undoable.splice(at, 1);
@@ -292,7 +292,7 @@ function refused(done, page) {
   if (row) row.closest(".rows").prepend(row);
   let told = page.querySelector('[data-part="refused"] > p');
   if (!told) {
-    // An error's own page says it best.
+    // Use the text of the error page.
     const words = [...page.querySelectorAll(".card h1, .card h1 + p")].map((one) => one.textContent).join(". ");
     told = paragraph(`${saying("refused")} ${words}`, "conflict");
     told.role = "alert";
@@ -308,7 +308,7 @@ function refused(done, page) {
 
 const stateOf = (row) => [row.className, ...[...row.querySelectorAll(".chip, .stamp")].map((one) => one.textContent)].join("|");
 
-// Rows as they stand now: what was drawn ahead of those that changed is old, and so may be the comment that is open.
+// Updates rows. Prefetched views of changed comments are stale, and the open comment may be too.
 export function takeLive(page) {
   for (const fresh of page.querySelectorAll(".row")) {
     const old = rowOf(fresh.dataset.id);
@@ -353,7 +353,7 @@ export function start({ pressed }) {
     for (const one of outbox.unsent) mark(one.comment, one.kind);
   });
   window.setInterval(forgetTyped, 1_000);
-  // One that is on its way arrives by itself; for more, or in trouble, whoever leaves is asked.
+  // A single pending action is sent anyway; with more, or in trouble, ask before leaving.
   window.addEventListener("beforeunload", (event) => {
     if (outbox.unsent.length > (outbox.why === "sending" ? 1 : 0) || typed.length) event.preventDefault();
   });

@@ -1,4 +1,4 @@
-// The list: takes over what changed, goes on by itself, keeps its place for whoever comes back.
+// The list: applies updates, loads further pages and restores its position.
 
 import { fetchInTime } from "./review-sending.js";
 import { chosen, isOpen, keepPlace, link, markChosen, parse, part, replaceRow, rowOf, rows, WIDE } from "./review-page.js";
@@ -9,7 +9,7 @@ let end = null;
 
 const isFree = (row) => isOpen(row) && !row.matches(".is-claimed, .is-skipped");
 
-// Those that nobody decided or looks at: further down, else further up, last those that were put off.
+// Returns the free comments: first those below, then those above, then skipped ones.
 export function following(id) {
   const all = rows();
   const at = all.findIndex((row) => row.dataset.id === id);
@@ -18,7 +18,7 @@ export function following(id) {
   return [...others.filter(isFree), ...later].map((row) => row.dataset.id);
 }
 
-// Takes over what changed; the list itself stays, so that nobody loses their place in it.
+// Applies an update without replacing the list, so that its position is kept.
 export function take(page, { isKept = () => false, names = ["tabs", "done", "list", "news", "opened"] } = {}) {
   let isRelisted = false;
   for (const name of names) {
@@ -39,7 +39,7 @@ export function take(page, { isKept = () => false, names = ["tabs", "done", "lis
 
 let asking = null;
 
-// Puts one more page of the list under it; says whether there was one.
+// Appends the list's next page; resolves to whether there was one.
 export function more() {
   asking ??= askMore().finally(() => { asking = null; });
   return asking;
@@ -93,7 +93,7 @@ export async function comeBack() {
   seeEnd();
 }
 
-// Loads the list from its top, with what is new. Returns whether the server gave one.
+// Reloads the list's first page; resolves to whether the server returned one.
 export async function loadTop({ opens, isKept }) {
   const url = document.querySelector(".newcomers")?.href ?? document.querySelector(".tabs [aria-current]").href;
   try {

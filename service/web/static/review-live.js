@@ -1,4 +1,4 @@
-// Keeps an open page up to date: asks now and then whether numbers, claims or news have changed.
+// Keeps an open page up to date by polling counts, claims and new comments.
 
 import { fetchInTime } from "./review-sending.js";
 
@@ -37,7 +37,7 @@ export function listen({ take, parse, part, rows }) {
       if (answer.redirected) stop();
       else if (answer.status === 200 && await refresh()) known = answer.headers.get("ETag") ?? "";
     } catch {
-      // The next turn asks again.
+      // The next poll retries.
     }
   }
 

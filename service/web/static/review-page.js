@@ -1,4 +1,4 @@
-// What all scripts of the review page share: its parts, its rows, its words.
+// Helpers for all scripts of the review page: parts, rows, texts.
 export { parse } from "./parts.js";
 
 export const WIDE = window.matchMedia("(min-width: 860px)");
@@ -19,7 +19,7 @@ export function say(words) {
   requestAnimationFrame(() => { spoken.textContent = words; });
 }
 
-// Where the bars would fill the screen, the comment begins at its upper edge and they lie above it.
+// On a low screen, scrolls past the bars to the comment.
 export function toTheComment() {
   if (LITTLE_HEIGHT.matches) document.querySelector("#opened .scroll")?.scrollIntoView();
   else window.scrollTo(0, 0);
@@ -43,7 +43,7 @@ export function markChosen() {
   if (row) link(row).setAttribute("aria-current", "true");
 }
 
-// A row that was drawn for another page of the list belongs to this one now.
+// Adapts a row that was rendered for another page of the list.
 export function keepPlace(row) {
   const [url, here] = [new URL(link(row).href), new URL(window.location.href)];
   const cursor = here.searchParams.get("cursor");
@@ -55,7 +55,7 @@ export function keepPlace(row) {
 export function replaceRow(fresh) {
   const old = rowOf(fresh.dataset.id);
   if (!old || old === fresh) return Boolean(old);
-  // It stays as it was under the hand and under the eye.
+  // Keep the focus and the tick.
   const had = document.activeElement;
   const where = old.contains(had) ? [...old.querySelectorAll("a, input")].indexOf(had) : -1;
   const [ticked, now] = [old.querySelector(".tick"), fresh.querySelector(".tick")];

@@ -1,12 +1,12 @@
-// Sends what a moderator did, in order and one at a time, until the server has answered each.
+// Sends a moderator's actions in order, one at a time, until the server has responded to each.
 
 export const LIMIT_MS = 10_000;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 15_000;
-// A fault of the server's own that three tries do not heal must not hold up what comes after.
+// After three failures of the server an action is given up, so that the next ones are sent.
 const MOST_FAULTS = 3;
 
-// No request waits for ever; its answer's body counts, too.
+// A fetch with a timeout, which includes the response's body.
 export const fetchInTime = (url, options = {}) =>
   fetch(url, { ...options, signal: AbortSignal.timeout(LIMIT_MS) });
 
@@ -19,9 +19,9 @@ export function pauseOf(ms) {
 
 export const nextPause = (ms) => (ms ? Math.min(ms * 2, LONGEST_PAUSE_MS) : FIRST_PAUSE_MS);
 
-// An act is { id, comment, kind: "approve" | "reject" | "skip" | "undo", seen, note }. `deliver` sends one
-// and returns { state }: "done" and "refused" end it; "looking", "away", "offline", "signed-out" and "fault" do not,
-// and it is sent again under its id, which makes repeats harmless. `store` keeps ids and rulings, never words.
+// An action is { id, comment, kind: "approve" | "reject" | "skip" | "undo", seen, note }. `deliver` sends one
+// and returns { state }: "done" and "refused" are final. After "looking", "away", "offline", "signed-out" and "fault"
+// it is sent again with the same id, which is safe. `store` has ids and rulings, never texts.
 export class Outbox {
   #unsent = [];
   #faults = 0;
@@ -43,7 +43,7 @@ export class Outbox {
     this.#run();
   }
 
-  // Takes up what an earlier page of this tab left, and returns it. A note is not among it: `noted` says so.
+  // Restores and returns unsent actions of an earlier page of this tab, without notes: `noted` marks those.
   restore() {
     this.#unsent = [...this.#parts.store.load(), ...this.#unsent];
     this.#run();
@@ -80,7 +80,7 @@ export class Outbox {
   #end(act, answer) {
     const isRefused = answer.state !== "done";
     this.#faults = 0;
-    // What was never done cannot be taken back.
+    // A refused action cannot be undone.
     this.#unsent = this.#unsent.filter((one) => one !== act && !(isRefused && one.kind === "undo" && one.seen === act.id));
     this.#save();
     this.#parts.answered(act, answer, isRefused);
@@ -103,7 +103,7 @@ export function tabStore(name) {
         if (acts.length) window.sessionStorage.setItem(name, JSON.stringify(acts));
         else window.sessionStorage.removeItem(name);
       } catch {
-        // Nothing can be kept here; whoever leaves is asked first.
+        // No storage; the page asks before leaving.
       }
     },
   };
@@ -111,7 +111,7 @@ export function tabStore(name) {
 
 const ACTS = { approve: "decision", reject: "decision", undo: "undo", skip: "skip" };
 
-// Returns what sends an act to the server and says what its answer means.
+// Returns the function that sends an action and interprets the response.
 export function deliverer({ parse, user }) {
   let token = document.querySelector("[name=csrf_token]")?.value ?? "";
 
@@ -131,7 +131,7 @@ export function deliverer({ parse, user }) {
     return { status: answer.type === "opaqueredirect" ? 303 : answer.status, page: parse(await answer.text()) };
   }
 
-  // The session may be another one by now: of the same person, or not.
+  // The session may have changed, also to another user's.
   async function renewToken(act) {
     const answer = await fetchInTime(`${document.body.dataset.ahead}?id=${encodeURIComponent(act.comment)}`);
     const page = parse(await answer.text());

@@ -1,8 +1,8 @@
-// Swipes on a touch screen: right approves, left rejects, back again cancels.
+// Swipes on a touch screen: right approves, left rejects, moving back cancels.
 
 const HINT_AFTER_PX = 24;
 const DECIDES_AFTER_PX = 110;
-// A finger that goes down the page more than across it scrolls.
+// A steeper swipe scrolls.
 const STEEPNESS = 1.2;
 
 export function watchSwipes({ act, decideRow, isNarrow }) {
@@ -59,7 +59,7 @@ export function watchSwipes({ act, decideRow, isNarrow }) {
     const done = swipe;
     end();
     if (!done?.isSwipe) return;
-    // The click that follows would open what was just decided.
+    // The click after the swipe would open the decided comment.
     window.addEventListener("click", stopOnce, { capture: true, once: true });
     window.setTimeout(() => window.removeEventListener("click", stopOnce, { capture: true }), 50);
     if (Math.abs(done.by) >= DECIDES_AFTER_PX) decide(done.on, done.by > 0 ? "approve" : "reject");

@@ -1,4 +1,4 @@
-// Lets a moderator go through the list by keys; every form works without this file too.
+// Keyboard shortcuts for the list. Every form also works without scripts.
 import { actOf, areOn, change, DEFAULTS, keyOf, switchKeys } from "./keys.js";
 import { claim } from "./review-claims.js";
 import { act, choose, decideRow, isWaiting, showsOne, showTop, start, takeLive, typeAhead, undoLast } from "./review-deciding.js";
@@ -63,10 +63,10 @@ const ACTS = {
   help: () => (help.open ? help.close() : showHelp()),
 };
 const REPEATED = new Set(["next", "previous"]);
-// What these do depends on the comment that is open; while it is on its way, they wait for it.
+// These act on the open comment, so they wait while it is loading.
 const WAIT = new Set(["approve", "reject", "skip", "undo"]);
 
-// The browser goes to the button at the end; the sheet is read from its beginning.
+// The browser focuses the last button; scroll back to the beginning.
 function showHelp() {
   help.showModal();
   help.scrollTop = 0;
@@ -88,7 +88,7 @@ function showKeys(of) {
   problem.textContent = "";
 }
 
-// One sentence names what is wrong, and the fields that it is about.
+// Shows one sentence for the problem, and marks its fields.
 function keepKeys(event) {
   event?.preventDefault();
   const wrong = change(Object.fromEntries(keyFields.map((field) => [field.dataset.keyOf, field.value])));
@@ -129,7 +129,7 @@ document.addEventListener("click", (event) => {
   openRow(row);
 });
 
-// Pointing at a reason shows where it stands in the text, and the other way round.
+// Hovering a reason highlights its text, and the other way round.
 for (const [type, on] of [["mouseover", true], ["mouseout", false]]) {
   document.addEventListener(type, (event) => {
     const by = event.target.closest?.("[data-by]")?.dataset.by.split(" ") ?? [];
@@ -141,7 +141,7 @@ for (const [type, on] of [["mouseover", true], ["mouseout", false]]) {
   });
 }
 
-// A number in the text leads to the reason with the same number, which may be folded away.
+// A number in the text scrolls to the reason with this number, which may be folded.
 document.addEventListener("click", (event) => {
   const reasons = event.target.closest?.("#opened sup.ref") && document.querySelector("#opened .reasons");
   if (reasons) reasons.open = true;
@@ -151,7 +151,7 @@ window.addEventListener("pagehide", () => remember(window.location.href));
 comeBack();
 count();
 start({ pressed: (act) => ACTS[act](false) });
-// On a narrow screen the list hides what a wide one opens beside it.
+// On a narrow screen the list hides the opened comment.
 if (!WIDE.matches && document.body.dataset.view === "list") claim(true);
 listen({ take: takeLive, parse, part, rows });
 watchSwipes({ act, decideRow, isNarrow: () => !WIDE.matches });
