@@ -1,4 +1,4 @@
-"""Turns settings into services: the only place that chooses adapters."""
+"""Builds the services from the settings; the only module that chooses adapters."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _SCHEME_ALIASES = {"valkey": "redis", "valkeys": "rediss", "redis+unix": "unix"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wired:
-    """The services of one process, and what its edges need in addition."""
+    """A process's services, and the other objects that its edges need."""
 
     settings: Settings
     folder: DataFolder
@@ -72,7 +72,7 @@ class Wired:
     on_valkey: tuple[ValkeyScoringQueue | ValkeyWaker | ValkeyStore, ...] = field(repr=False)
 
     def close(self) -> None:
-        """Close every connection."""
+        """Close all connections."""
         for one in self.on_valkey:
             one.close()
         self.engine.dispose()
@@ -81,7 +81,7 @@ class Wired:
 def wire(settings: Settings) -> Wired:
     """Return the services for these settings, without connecting to any server.
 
-    Raises `StartError` for a folder or URL that cannot be used, and `SettingsError`.
+    Raises `StartError` for an unusable folder or URL, and `SettingsError`.
     """
     folder = DataFolder(settings.data_dir)
     engine = open_engine(settings, folder)
@@ -93,7 +93,7 @@ def wire(settings: Settings) -> Wired:
     delivery_queue = ValkeyWaker(valkey_url, Wake.DELIVER)
     trainer_queue = ValkeyWaker(valkey_url, Wake.RETRAIN)
     history = open_history(settings, valkey_url)
-    # On the histories' server, so that they are lost together with the histories.
+    # On the histories' server, to be lost together with them.
     server, is_cluster = find_history_server(settings, valkey_url)
     rebuild_place = RebuildPlace(server, cluster=is_cluster)
     spent_tokens = SpentTokens(server, cluster=is_cluster)
@@ -165,7 +165,7 @@ def wire(settings: Settings) -> Wired:
 def _open_taught(stores: SqlStores, settings: Settings, salt: int) -> Callable[[], Taught]:
     @cache
     def keeper() -> TaughtKeeper:
-        # Imported late: few processes need it, and numpy is slow to import.
+        # Imported late, because it loads numpy, which few processes need.
         from service.stores.taught import TaughtKeeper
 
         return TaughtKeeper(
@@ -200,7 +200,7 @@ def _now() -> datetime:
 
 
 def training_runs(settings: Settings, folder: DataFolder | None = None) -> TrainingProcesses:
-    """Return the data folder's training runs. Raises `StartError` if it cannot be used."""
+    """Return the data folder's training runs. Raises `StartError` if the folder is unusable."""
     folder = folder or DataFolder(settings.data_dir)
     return TrainingProcesses(
         folder.retraining_folder,
@@ -211,7 +211,7 @@ def training_runs(settings: Settings, folder: DataFolder | None = None) -> Train
 
 
 def outbound_rules(settings: Settings) -> OutboundRules:
-    """Return the rules for the addresses of callbacks."""
+    """Return the rules for callbacks' addresses."""
     networks, hosts = [], set()
     for allowed in settings.callback_allow:
         try:
@@ -227,7 +227,7 @@ def outbound_rules(settings: Settings) -> OutboundRules:
 
 
 def digest_plan(settings: Settings) -> DigestPlan:
-    """Return the hour, zone and language of digests."""
+    """Return the hour, time zone and language of digests."""
     return DigestPlan(
         hour=settings.remind_hour,
         zone=ZoneInfo(settings.remind_zone),
@@ -276,7 +276,7 @@ def _open_second_judge(settings: Settings) -> ChatJudge | None:
 
 @contextmanager
 def open_services(*, data_dir: str | None = None) -> Iterator[Services]:
-    """Yield the services and close them afterwards. Raises as `wire` and `fit_schema` do."""
+    """Yield the services and close them afterwards. Raises like `wire` and `fit_schema`."""
     settings = load_settings(**({"data_dir": Path(data_dir)} if data_dir else {}))
     wired = wire(settings)
     try:
@@ -287,7 +287,7 @@ def open_services(*, data_dir: str | None = None) -> Iterator[Services]:
 
 
 def open_engine(settings: Settings, folder: DataFolder) -> sa.Engine:
-    """Return the database's engine, not yet connected. Raises `StartError` for a wrong URL."""
+    """Return the database's engine, not yet connected. Raises `StartError` for an invalid URL."""
     connections = Connections(
         kept=settings.database_connections,
         more=settings.database_more_connections,
@@ -295,7 +295,7 @@ def open_engine(settings: Settings, folder: DataFolder) -> sa.Engine:
         behind_pooler=settings.database_behind_pooler,
     )
     if settings.database_url is None:
-        # Only the owner may read it; SQLite gives its other files the same mode.
+        # Readable by the owner only; SQLite creates its other files with the same mode.
         folder.database_file.touch(mode=0o600)
         file = sa.URL.create("sqlite", database=str(folder.database_file))
         return create_engine(file.render_as_string(hide_password=False), connections=connections)
@@ -307,7 +307,7 @@ def open_engine(settings: Settings, folder: DataFolder) -> sa.Engine:
 
 
 def find_valkey_url(settings: Settings, folder: DataFolder) -> str:
-    """Return Valkey's URL in redis-py's form. Raises `StartError` for another form."""
+    """Return Valkey's URL in redis-py's form. Raises `StartError` if it is invalid."""
     if settings.valkey_url is None:
         return folder.read_valkey_url()
     return _as_redis_writes_it(settings.valkey_url, "VALKEY_URL")
@@ -316,14 +316,14 @@ def find_valkey_url(settings: Settings, folder: DataFolder) -> str:
 def open_history(settings: Settings, valkey_url: str) -> ValkeyHistoryStore:
     """Return the histories, on the queue's Valkey or on their own server or cluster.
 
-    Raises `StartError` for a URL of another form.
+    Raises `StartError` for an invalid URL.
     """
     url, cluster = find_history_server(settings, valkey_url)
     return ValkeyHistoryStore(url, cluster=cluster)
 
 
 def find_history_server(settings: Settings, valkey_url: str) -> tuple[str, bool]:
-    """Return the URL of the histories' server, and whether it is a cluster."""
+    """Return the URL of the histories' server, and True if it is a cluster."""
     if settings.history_url is None:
         return valkey_url, False
     scheme, separator, rest = settings.history_url.get_secret_value().strip().partition("://")
@@ -345,7 +345,7 @@ def _as_redis_writes_it(given: SecretStr, variable: str) -> str:
 
 def fit_schema(engine: sa.Engine, settings: Settings) -> None:
     """Migrate the embedded database. Raises `StartError` if an external one is not up to date."""
-    # Imported late: Alembic takes half a second to load, and servers import it elsewhere.
+    # Imported late, because Alembic takes half a second to load.
     from service.stores.migrations import SchemaState, migrate, schema_state
 
     if settings.database_url is None:
@@ -381,5 +381,5 @@ def _long_enough(given: SecretStr, name: str) -> str:
 
 
 def _derive(secret: str, purpose: str) -> bytes:
-    """Return a key for one purpose; it reveals nothing about other purposes' keys."""
+    """Return a key for one purpose; it reveals nothing about other keys."""
     return hmac.new(secret.encode(), purpose.encode(), hashlib.sha256).digest()

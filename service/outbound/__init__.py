@@ -1,1 +1,1 @@
-"""The edge that speaks to sites, the only place that calls addresses chosen by strangers."""
+"""The edge for outgoing requests; the only one that calls URLs set by users."""

@@ -1,4 +1,4 @@
-"""Sends digests by mail, or to a chat room's webhook."""
+"""Sends digests by mail or to a chat room's webhook."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from urllib.parse import unquote, urlsplit
 from service.domain.user import Mail, Sent
 from service.outbound.sender import HttpSiteNotifier, trusted_authorities
 
-# For each of some ten steps: servers that greylist take their time.
+# Per step, of about ten: servers that greylist are slow.
 STEP_SECONDS = 15.0
 _PORTS = {"smtp": 587, "smtps": 465, "smtp+plain": 25}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MailServer:
-    """Where mail is handed in, how it is encrypted, and as whom."""
+    """The mail server's address, its encryption and the credentials."""
 
     scheme: str
     host: str
@@ -33,7 +33,7 @@ class MailServer:
 
 
 def parse_mail_url(given: str) -> MailServer:
-    """Parse a mail server's URL. Raises `ValueError` that says what is wrong with it."""
+    """Parse a mail server's URL. Raises `ValueError` with the reason if it is invalid."""
     try:
         parts = urlsplit(given)
         port = parts.port
@@ -59,7 +59,7 @@ def parse_mail_url(given: str) -> MailServer:
 
 
 class SmtpMailer:
-    """Hands mail to one server; see `Mailer`. Safe to share between threads."""
+    """Sends mail through one server; see `Mailer`. Thread-safe."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class SmtpMailer:
         except (smtplib.SMTPResponseException, smtplib.SMTPRecipientsRefused) as error:
             return _refused(error)
         except (smtplib.SMTPException, OSError) as error:
-            # Whoever breaks off once the text is out may have taken it.
+            # A server that closes the connection after the text may have accepted the mail.
             return Sent(problem=type(error).__name__)
         finally:
             with suppress(smtplib.SMTPException, OSError):
@@ -93,7 +93,7 @@ class SmtpMailer:
         return Sent()
 
     def _connect(self) -> smtplib.SMTP:
-        """Connect, encrypt and sign in as the URL says."""
+        """Connect, encrypt and log in as the URL specifies."""
         server = self._server
         if server.scheme == "smtps":
             smtp: smtplib.SMTP = smtplib.SMTP_SSL(
@@ -117,20 +117,20 @@ class SmtpMailer:
         message["To"] = mail.to
         message["Subject"] = mail.written.subject
         message["Date"] = formatdate(localtime=False)
-        # Servers and programs that know it already show it once.
+        # Servers and mail programs recognize duplicates by it.
         message["Message-ID"] = f"<{mail.message_id}@{self._sender.rpartition('@')[2]}>"
-        # No answers of machines: RFC 3834.
+        # Suppresses automatic replies: RFC 3834.
         message["Auto-Submitted"] = "auto-generated"
         message.set_content(mail.written.text, cte="quoted-printable")
         return message
 
 
 def _refused(error: Exception) -> Sent:
-    """Return a server's refusal in fixed words: its own may be anything."""
+    """Return a server's refusal without its text, which is untrusted."""
     code = getattr(error, "smtp_code", 0)
     if isinstance(error, smtplib.SMTPRecipientsRefused):
         code = next(iter(error.recipients.values()))[0]
-    # 5xx says that the very same will not do later either.
+    # 5xx means that a retry would fail too.
     return Sent(problem=f"{type(error).__name__} {code}".removesuffix(" 0"), retry=code < 500)
 
 
@@ -138,10 +138,10 @@ _SIGNS = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
 class WebhookRoom:
-    """Posts to one address; see `Room`. Safe to share between threads.
+    """Posts to one URL; see `Room`. Thread-safe.
 
-    `{"text": …}` is what Slack and Mattermost take, Discord under its address with `/slack` at the
-    end, and Matrix through its bridge for webhooks.
+    `{"text": …}` is the format of Slack and Mattermost, of Discord for URLs that end in `/slack`,
+    and of Matrix through its webhook bridge.
     """
 
     def __init__(self, url: str, notifier: HttpSiteNotifier) -> None:
@@ -150,7 +150,7 @@ class WebhookRoom:
 
     def post(self, text: str) -> Sent:
         """See `Room.post`."""
-        # Slack reads <!channel> and its like as commands.
+        # Slack reads <!channel> and the like as commands.
         body = json.dumps({"text": text.translate(_SIGNS)}).encode()
         said = self._notifier.call(self._url, {"Content-Type": "application/json"}, body)
         may_have_arrived = said.answer is None and said.was_sent

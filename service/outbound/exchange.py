@@ -1,4 +1,4 @@
-"""Resolves, connects and sends one HTTP request to one checked address, within a time."""
+"""Connects to a checked address, sends one HTTP request and reads the response, in limited time."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ import h11
 
 from service.outbound.guard import IPAddress, Target
 
-# All that is read of an answer, headers and body together, and the headers alone.
+# The limit for a response's headers and body together; below for the headers alone.
 _MAX_ANSWER_BYTES = 64 * 1024
 _MAX_HEADER_BYTES = 16 * 1024
 _READ_BYTES = 8 * 1024
-# The status has come by then; the rest is only read so that the site can close in peace.
+# The status is known by then; the rest is read so that the site can close cleanly.
 _BODY_SECONDS = 2.0
-# More attempts than this would only eat up the time.
+# More attempts would use up the time.
 _MAX_TRIED = 4
 
 
 class UnreadableAnswerError(Exception):
-    """The response is no HTTP, or too long."""
+    """The response is not HTTP, or too long."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpAnswer:
-    """A response; `body` is cut where it is too long or comes too late."""
+    """A response; `body` is truncated if it is too long or too late."""
 
     status: int
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -40,13 +40,13 @@ class HttpAnswer:
 
 
 class Deadline:
-    """The moment at which everything must be over."""
+    """The time by which everything must be done."""
 
     def __init__(self, seconds: float) -> None:
         self._end = time.monotonic() + seconds
 
     def left(self) -> float:
-        """Return the seconds that are left. Raises `TimeoutError` if there are none."""
+        """Return the remaining seconds. Raises `TimeoutError` if there are none."""
         left = self._end - time.monotonic()
         if left <= 0:
             raise TimeoutError
@@ -66,8 +66,8 @@ def exchange(
 ) -> HttpAnswer:
     """Send the body, call `when_sent`, return the response and close the connection.
 
-    It connects to one of `addresses` and nowhere else: the host's name is sent, in the Host header
-    and to TLS, never looked up. It follows and decodes nothing. Raises `TimeoutError`,
+    It connects only to `addresses`; the host's name is used for the Host header and TLS, and never
+    resolved. Redirects are not followed, and nothing is decoded. Raises `TimeoutError`,
     `UnreadableAnswerError`, `ssl.SSLError` or `OSError`.
     """
     connection = _connect(addresses, target.port, deadline)
@@ -87,11 +87,11 @@ def exchange(
 
 
 def _connect(addresses: Sequence[IPAddress], port: int, deadline: Deadline) -> socket.socket:
-    """Return a connection to the first address that takes one."""
+    """Return a connection to the first address that accepts one."""
     tried = addresses[:_MAX_TRIED]
     failure: OSError = OSError()
     for number, address in enumerate(tried):
-        # Later ones get their share of the time too.
+        # Divides the time among the remaining addresses.
         share = deadline.left() / (len(tried) - number)
         family = socket.AF_INET if address.version == 4 else socket.AF_INET6
         try:
@@ -104,7 +104,7 @@ def _connect(addresses: Sequence[IPAddress], port: int, deadline: Deadline) -> s
             connection.connect((str(address), port))
             peer = connection.getpeername()[0].partition("%")[0]
             if ipaddress.ip_address(peer) != address:
-                raise OSError("connected elsewhere")  # noqa: TRY301  # to close it as after others
+                raise OSError("connected elsewhere")  # noqa: TRY301  # Handled like a failed attempt.
         except OSError as error:
             connection.close()
             failure = error
@@ -122,7 +122,7 @@ def _request(
         headers=[
             ("Host", target.authority),
             ("Content-Length", str(len(body))),
-            # A compressed answer is not read either way; this keeps honest sites from the trouble.
+            # Compressed responses are not read.
             ("Accept-Encoding", "identity"),
             ("Connection", "close"),
             *headers.items(),
@@ -152,7 +152,7 @@ def _read(connection: socket.socket, speaker: h11.Connection, deadline: Deadline
 def _read_rest(
     connection: socket.socket, speaker: h11.Connection, room: int, deadline: Deadline
 ) -> bytes:
-    """Return the body, as far as time and room go: the status stands."""
+    """Return the body, as far as the limits allow; errors do not change the status."""
     body = b""
     try:
         rest = Deadline(min(deadline.left(), _BODY_SECONDS))
@@ -170,7 +170,7 @@ def _read_rest(
 
 
 def _receive(connection: socket.socket, speaker: h11.Connection, room: int, seconds: float) -> int:
-    """Give the next bytes to h11 and return how many there were."""
+    """Pass received bytes to h11 and return their number."""
     connection.settimeout(seconds)
     data = connection.recv(min(_READ_BYTES, room))
     if not data and speaker.their_state is h11.IDLE:
@@ -193,7 +193,7 @@ _MAX_RETRY_AFTER_SECONDS = 24 * 3600.0
 
 
 class Failure(StrEnum):
-    """What can go wrong on the way, in words for a log."""
+    """Reasons why a request failed, as text for a log."""
 
     NOT_FOUND = "the host's address was not found"
     NO_CONNECTION = "no connection, or it broke off"
@@ -208,10 +208,10 @@ class Failure(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallOutcome:
-    """The result of one call: the response, or the problem in fixed words.
+    """The result of a call: the response, or the problem as fixed text.
 
-    `was_sent` is True if all of the request went out. `rests_seconds` is how long the other system
-    asks to be left alone; the other fields are as in `SendOutcome`.
+    `was_sent` is True if the whole request was sent. `rests_seconds` is how long the other system
+    asks for a pause; the other fields are as in `SendOutcome`.
     """
 
     answer: HttpAnswer | None = None
@@ -225,7 +225,7 @@ class CallOutcome:
 
 
 def seconds_given(retry_after: str | None, now: datetime) -> float | None:
-    """Return the seconds of a `Retry-After` header, at most a day; None if it has no such."""
+    """Return the seconds of a `Retry-After` header, at most a day; None if it is invalid."""
     given = (retry_after or "")[:_MAX_RETRY_AFTER_CHARS].strip()
     if not given:
         return None

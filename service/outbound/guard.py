@@ -1,4 +1,4 @@
-"""Decides which addresses may be called: a callback must lead nowhere but to the public network."""
+"""Decides which addresses may be called; callbacks may only reach the public network."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ IPNetwork = ipaddress.IPv4Network | ipaddress.IPv6Network
 _MAX_URL_CHARS = 2_048
 _MAX_HOST_CHARS = 253
 _DEFAULT_PORTS = {"http": 80, "https": 443}
-# A name with more addresses than this is no site's; checking them all must stay cheap.
+# Real sites have fewer addresses, and checking them must stay cheap.
 MAX_ADDRESSES = 32
 
-# Everything that a URL may be made of here. What is left out, parsers disagree about: white space,
-# control characters, backslashes, quotes, and other scripts outside the host.
+# The characters allowed in a URL. Parsers disagree about the others: white space, control
+# characters, backslashes, quotes, and other scripts outside the host.
 _URL = re.compile(
     r"(?P<scheme>https?)://(?P<authority>[^/?#]{1,300})"
     r"(?P<path>/[A-Za-z0-9._~!$&'()*+,;=:@%/\[\]|-]*)?"
@@ -30,11 +30,11 @@ _URL = re.compile(
 _NAME_AND_PORT = re.compile(r"(?P<host>[^:\[\]@%\s\\]+)(?::(?P<port>[0-9]{1,5}))?")
 _IPV6_AND_PORT = re.compile(r"\[(?P<host>[0-9A-Fa-f:.]{2,45})\](?::(?P<port>[0-9]{1,5}))?")
 _LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
-# As browsers have it: a host whose last label is a number is an IPv4 address in some notation.
+# Browsers read a host whose last label is a number as an IPv4 address.
 _ENDS_IN_NUMBER = re.compile(r"(?:.*\.)?(?:[0-9]+|0x[0-9a-f]*)")
 
-# The IANA registry of special-purpose IPv4 addresses (as of 2026-11), and one address of Azure
-# whose virtual machines find their host's control service there, although it looks public.
+# IANA's registry of special-purpose IPv4 addresses (as of 2026-11), and Azure's address for the
+# host's control service, which looks public.
 _NOT_PUBLIC_V4 = tuple(
     ipaddress.IPv4Network(network)
     for network in (
@@ -59,29 +59,28 @@ _NOT_PUBLIC_V4 = tuple(
         "240.0.0.0/4",
     )
 )
-# Only this part of IPv6 is handed out to the public network. Outside it lie loopback, unspecified,
-# IPv4-mapped, -compatible and -translated, unique local, link-local, site-local and multicast.
+# The only globally allocated range of IPv6. Outside are loopback, unspecified, IPv4-mapped,
+# -compatible and -translated, unique local, link-local, site-local and multicast.
 _PUBLIC_V6 = ipaddress.IPv6Network("2000::/3")
 _NOT_PUBLIC_V6 = tuple(
     ipaddress.IPv6Network(network)
     for network in (
-        "2001::/23",  # Protocol assignments, Teredo (which holds an IPv4 address) among them.
+        "2001::/23",  # Protocol assignments, including Teredo (which contains an IPv4 address).
         "2001:db8::/32",  # Documentation.
-        "2002::/16",  # 6to4, which holds an IPv4 address.
-        "2620:4f:8000::/48",  # AS112, which answers for private names.
-        "3ffe::/16",  # The 6bone of old, given back.
+        "2002::/16",  # 6to4, which contains an IPv4 address.
+        "2620:4f:8000::/48",  # AS112, which serves private names.
+        "3ffe::/16",  # The former 6bone.
         "3fff::/20",  # Documentation.
     )
 )
-# Networks without IPv4 reach it through this prefix: names get such addresses for every site that
-# has IPv4 alone, so what counts is the address inside.
+# Networks without IPv4 reach it through this prefix, so the embedded IPv4 address is checked.
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 # An interface that tunnels to the IPv4 address in its lower half (ISATAP).
 _ISATAP = (0x0000_5EFE, 0x0200_5EFE)
 
 
 class Refusal(StrEnum):
-    """Why an address is not called, in words for a log."""
+    """Reasons why an address is not called, as text for a log."""
 
     NO_URL = "is not an http or https URL without user name, fragment or unusual characters"
     TOO_LONG = f"has more than {_MAX_URL_CHARS} characters"
@@ -94,15 +93,15 @@ class Refusal(StrEnum):
 
 
 class RefusedError(Exception):
-    """The address must not be called, for a `Refusal`. It quotes nothing of the address."""
+    """The address must not be called, for a `Refusal`. The message contains no part of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutboundRules:
-    """What an operator allows beyond public addresses, https and the usual ports.
+    """Exceptions from public addresses, https and the usual ports.
 
-    `allow_networks` may be called though they are not public; `allow_hosts` are names, in lower
-    case, that may lead anywhere.
+    `allow_networks` may be called although they are not public; `allow_hosts` are lower-case names
+    that may resolve to any address.
     """
 
     ports: frozenset[int] = frozenset(_DEFAULT_PORTS.values())
@@ -113,7 +112,7 @@ class OutboundRules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """A URL taken apart, its host in ASCII; `address` is set where the host is one."""
+    """A parsed URL, its host in ASCII; `address` is set if the host is an IP address."""
 
     scheme: str
     host: str
@@ -129,7 +128,7 @@ class Target:
 
 
 def parse_target(url: str, rules: OutboundRules) -> Target:
-    """Take a URL apart, strictly. Raises `RefusedError` for any that is never called."""
+    """Parse a URL strictly. Raises `RefusedError` if it must never be called."""
     if len(url) > _MAX_URL_CHARS:
         raise RefusedError(Refusal.TOO_LONG)
     found = _URL.fullmatch(url)
@@ -149,9 +148,9 @@ def parse_target(url: str, rules: OutboundRules) -> Target:
 
 
 def check_addresses(host: str, given: Sequence[str], rules: OutboundRules) -> list[IPAddress]:
-    """Return the addresses of a host. Raises `RefusedError` if one of them may not be called.
+    """Return a host's addresses. Raises `RefusedError` if any of them may not be called.
 
-    All must be allowed, not one: which of them is connected to is the sender's luck.
+    All must be allowed, because any of them may be connected to.
     """
     if not given:
         raise RefusedError(Refusal.NO_ADDRESS)
@@ -169,7 +168,7 @@ def check_addresses(host: str, given: Sequence[str], rules: OutboundRules) -> li
 
 
 def is_public(address: IPAddress) -> bool:
-    """Return True if an address is in the public network, outside every special range."""
+    """Return True if an address is in the public network, outside all special ranges."""
     if isinstance(address, ipaddress.IPv4Address):
         return not any(address in network for network in _NOT_PUBLIC_V4)
     if address.scope_id is not None:
@@ -194,7 +193,7 @@ def _inner(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address:
 
 
 def _take_apart(authority: str) -> tuple[str, str | None, IPAddress | None]:
-    """Return host, port and, where the host is one, address."""
+    """Return the host, the port and, if the host is an IP address, the address."""
     bracketed = _IPV6_AND_PORT.fullmatch(authority)
     if bracketed:
         address = _address(bracketed["host"])
@@ -214,7 +213,7 @@ def _take_apart(authority: str) -> tuple[str, str | None, IPAddress | None]:
 
 
 def _ascii_host(host: str) -> str:
-    """Return a host name in lower-case ASCII. Raises `RefusedError` for what is no host name."""
+    """Return a host name in lower-case ASCII. Raises `RefusedError` if it is invalid."""
     if len(host) > _MAX_HOST_CHARS:
         raise RefusedError(Refusal.HOST)
     if not host.isascii():
@@ -229,7 +228,7 @@ def _ascii_host(host: str) -> str:
 
 
 def _address(text: str) -> IPAddress | None:
-    """Return an address in its usual form; four decimal numbers, or IPv6 without a zone."""
+    """Return the address in canonical form: dotted decimal IPv4, or IPv6 without a zone."""
     try:
         address = ipaddress.ip_address(text)
     except ValueError:

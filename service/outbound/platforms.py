@@ -1,4 +1,4 @@
-"""Applies decisions at platforms through their own APIs."""
+"""Applies decisions at platforms through their APIs."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from typing import Any
 from service.domain.delivery import Act, DeliveryForm, Endpoint, PlatformAct
 from service.outbound.exchange import CallOutcome, Failure, HttpAnswer, seconds_given
 
-# What platforms ask of those whom they give no time.
+# The pause if a platform asks for one without a duration.
 _LEAST_REST_SECONDS = 60.0
 _LONGEST_REST_SECONDS = 24 * 3600.0
 _MAX_MOMENT_CHARS = 64
 
 
 class AtPlatform(StrEnum):
-    """What can go wrong at a platform, in words for a log."""
+    """Reasons why a platform's API failed, as text for a log."""
 
-    TOKEN = "the platform refuses the token"  # noqa: S105  # words, no token
+    TOKEN = "the platform refuses the token"  # noqa: S105  # Not a token.
     LIMITED = "the platform asks for time"
     GONE = "the comment is not there any more"
     NOT_ALLOWED = "the platform does not allow this to the token's owner"
@@ -36,9 +36,9 @@ Apply = Callable[[PlatformAct, Endpoint, Ask, datetime], CallOutcome]
 
 
 def plain_result(said: CallOutcome, now: datetime) -> CallOutcome:
-    """Return what a response means at any HTTP API.
+    """Return the result of a response from any HTTP API.
 
-    A request may have been carried out whose response was lost, or which ended in a 5xx.
+    A request whose response was lost, or was a 5xx, may have been carried out.
     """
     answer = said.answer
     if answer is None:
@@ -54,14 +54,14 @@ def plain_result(said: CallOutcome, now: datetime) -> CallOutcome:
 
 
 def limited(result: CallOutcome, now: datetime) -> CallOutcome:
-    """Return the result of a response whose body asks for time, and perhaps its headers."""
+    """Return the result for a response whose body, and perhaps headers, ask for a pause."""
     asked = _given_rest(result.answer, now) if result.answer else None
     rests = _LEAST_REST_SECONDS if asked is None else asked
     return replace(result, problem=AtPlatform.LIMITED.value, rests_seconds=rests)
 
 
 def members_of(answer: HttpAnswer) -> dict[str, Any]:
-    """Return the members of a response's JSON object, none for anything else."""
+    """Return the members of a response's JSON object, {} for anything else."""
     try:
         given = json.loads(answer.body)
     except (ValueError, RecursionError):
@@ -70,25 +70,25 @@ def members_of(answer: HttpAnswer) -> dict[str, Any]:
 
 
 def _given_rest(answer: HttpAnswer, now: datetime) -> float | None:
-    """Return the seconds until `Retry-After`, or until the end of a limit that is used up."""
+    """Return the seconds until `Retry-After`, or until a used-up rate limit is reset."""
     seconds = seconds_given(answer.headers.get("retry-after"), now)
     if seconds is None and answer.headers.get("x-ratelimit-remaining", "").strip() == "0":
-        # GitHub gives a moment in seconds since 1970.
+        # GitHub sends the time in seconds since 1970.
         ends = answer.headers.get("x-ratelimit-reset", "")[:_MAX_MOMENT_CHARS].strip()
         if ends.isascii() and ends.isdigit():
             seconds = float(ends) - now.timestamp()
     return None if seconds is None else min(max(seconds, 1.0), _LONGEST_REST_SECONDS)
 
 
-# A hook that was deleted, or a token without rights: GitHub answers 404 to that too.
+# A deleted hook, or a token without rights, for which GitHub also returns 404.
 _CLOSED = (401, 403, 404, 410)
 
 
 def call_build_hook(_: PlatformAct, endpoint: Endpoint, ask: Ask, now: datetime) -> CallOutcome:
-    """Have a static host build the site; see `Apply`. One call too many does no harm.
+    """Have a static host build the site; see `Apply`. Repeated calls are harmless.
 
-    Netlify, Cloudflare and Vercel take a POST without a body, at an address that is secret. GitHub
-    takes a token and the name of an event at `/repos/OWNER/REPO/dispatches`.
+    Netlify, Cloudflare and Vercel accept a POST without a body at a secret URL. GitHub requires a
+    token and the name of an event at `/repos/OWNER/REPO/dispatches`.
     """
     headers = {"Accept": "application/json"}
     body = b""
@@ -111,9 +111,9 @@ _MAX_POST_DIGITS = 20
 def apply_at_discourse(
     act: PlatformAct, endpoint: Endpoint, ask: Ask, now: datetime
 ) -> CallOutcome:
-    """Delete or recover a post; see `Apply`. Deleting it twice is answered 403.
+    """Delete or recover a post; see `Apply`. A second deletion returns 403.
 
-    It takes the scopes `posts: delete` and `posts: recover` of a granular API key. No scope covers
+    Requires the scopes `posts: delete` and `posts: recover` of a granular API key. No scope covers
     flags, the review queue or hiding alone.
     """
     number = act.comment_id
@@ -137,9 +137,9 @@ def apply_at_discourse(
 def _whose_fault(
     result: CallOutcome, act: PlatformAct, endpoint: Endpoint, ask: Ask, now: datetime
 ) -> CallOutcome:
-    """Tell an API key that ended from a post that its owner may not delete: both answer 403.
+    """Distinguish an expired API key from a post that its owner may not delete; both return 403.
 
-    A key that may list posts (scope `posts: list`) has not ended. After a lost response the post
+    A key that can list posts (scope `posts: list`) has not expired. After a lost response the post
     may be deleted already.
     """
     listed = plain_result(_call_discourse("GET", "/posts.json", endpoint, ask), now)
@@ -162,7 +162,7 @@ _MUTATIONS = {
     Act.HIDE: "minimizeComment(input:{subjectId:$id,classifier:SPAM}){minimizedComment",
     Act.RESTORE: "unminimizeComment(input:{subjectId:$id}){unminimizedComment",
 }
-# What a hook keeps of a comment whose node id GitHub did not tell.
+# Stored by a hook if GitHub did not send the comment's node id.
 _NO_NODE = (
     "issue_comment-",
     "discussion_comment-",
@@ -175,7 +175,7 @@ _NO_NODE = (
 def apply_at_github(act: PlatformAct, endpoint: Endpoint, ask: Ask, now: datetime) -> CallOutcome:
     """Minimize a comment as spam, or undo that; see `Apply`. Both can be repeated.
 
-    A rate limit is answered 200, 403 or 429.
+    A rate limit returns 200, 403 or 429.
     """
     if act.comment_id.startswith(_NO_NODE):
         return CallOutcome(problem=AtPlatform.NO_ID.value, hopeless=True)
@@ -211,14 +211,14 @@ def _github_result(said: CallOutcome, name: str, now: datetime) -> CallOutcome:
     data = members.get("data")
     if isinstance(data, dict) and isinstance(data.get(name), dict):
         return result
-    # It says yes and cannot be understood.
+    # The status is 200 but the body is unreadable.
     return replace(result, problem=Failure.UNREADABLE.value, uncertain=True)
 
 
 def _github_errors(result: CallOutcome, errors: list[object], now: datetime) -> CallOutcome:
-    """Return what the errors in a response of status 200 mean.
+    """Return the result of the errors in a response of status 200.
 
-    FORBIDDEN is about one comment's repository; a token that ended is answered 401.
+    FORBIDDEN refers to one comment's repository; an expired token returns 401.
     """
     first = errors[0] if isinstance(errors[0], dict) else {}
     kind, message = first.get("type"), str(first.get("message", "")).lower()

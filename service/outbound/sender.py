@@ -1,4 +1,4 @@
-"""Sends deliveries to sites: checks where to, signs, sends once, tells what came of it."""
+"""Sends deliveries to sites: checks the address, signs, sends once and returns the result."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ _MIN_BYTES, _MAX_BYTES = 24, 64
 
 
 def sign(message_id: str, timestamp: int, body: bytes, secrets: Sequence[str]) -> str:
-    """Return the value of `webhook-signature`: one `v1` signature by each secret.
+    """Return the value of `webhook-signature`: one `v1` signature per secret.
 
-    Raises `ValueError` for a secret that is none.
+    Raises `ValueError` for an invalid secret.
     """
     signed = f"{message_id}.{timestamp}.".encode() + body
     digests = (hmac.digest(_key(secret), signed, "sha256") for secret in secrets)
@@ -68,18 +68,18 @@ def _key(secret: str) -> bytes:
     return key
 
 
-# From the look-up of the name to the last byte that is read.
+# From resolving the name to reading the last byte.
 SEND_SECONDS = 15.0
-# A look-up that hangs cannot be stopped, only left behind; this many may hang at once.
+# A hanging look-up cannot be cancelled; this many may hang at once.
 _MAX_LOOK_UPS = 64
-# The statuses of an overloaded site: its `Retry-After` is followed.
+# Statuses of an overloaded site, whose `Retry-After` is honored.
 _SLOW_DOWN = (429, 502, 503, 504)
 
 
 class HttpSiteNotifier:
-    """Speaks HTTP to sites; see `SiteNotifier`. Safe to share between threads.
+    """Sends HTTP requests to sites; see `SiteNotifier`. Thread-safe.
 
-    `resolve` looks names up; `tls` says which certificates are trusted.
+    `resolve` resolves names; `tls` defines the trusted certificates.
     """
 
     def __init__(
@@ -111,7 +111,7 @@ class HttpSiteNotifier:
         began_at, began = self._clock(), time.monotonic()
         body = delivery.payload.encode()
         if endpoint is None and delivery.form is not DeliveryForm.AKISMET:
-            # A signed message has nobody who could check it any more.
+            # Without an endpoint there is no secret to sign with.
             said = CallOutcome(problem=Failure.NO_ENDPOINT.value, hopeless=True)
         else:
             secrets = endpoint.secrets if endpoint else ()
@@ -136,12 +136,12 @@ class HttpSiteNotifier:
         *,
         method: str = "POST",
     ) -> CallOutcome:
-        """Call a URL within the rules; a failure outside is returned, never raised."""
+        """Call a URL within the rules; failures are returned, never raised."""
         sent: list[bool] = []
         try:
             target = parse_target(url, self._rules)
             if self._tls is None:
-                # Loaded late: most processes never send, and it takes some 30 ms.
+                # Loaded late, because it takes about 30 ms and most processes never send.
                 self._tls = trusted_authorities()
             deadline = Deadline(self._seconds)
             answer = exchange(
@@ -167,7 +167,7 @@ class HttpSiteNotifier:
         return CallOutcome(answer=answer, problem=problem, was_sent=True)
 
     def _addresses(self, target: Target, deadline: Deadline) -> Sequence[IPAddress]:
-        """Return the addresses to connect to, looked up once and all checked."""
+        """Return the addresses to connect to, resolved once and checked."""
         if target.address is not None:
             return [target.address]
         try:
@@ -179,7 +179,7 @@ class HttpSiteNotifier:
         return check_addresses(target.host, found, self._rules)
 
     def _look_up(self, host: str, port: int, *, seconds: float) -> Sequence[str]:
-        """Return the host's addresses. Raises `TimeoutError`, or what the resolver raises."""
+        """Return the host's addresses. Raises `TimeoutError`, or the resolver's error."""
         if not self._look_ups.acquire(timeout=seconds):
             raise TimeoutError
         answer: Future[Sequence[str]] = Future()
@@ -187,7 +187,7 @@ class HttpSiteNotifier:
         def ask() -> None:
             try:
                 answer.set_result(self._resolve(host, port))
-            except Exception as error:  # noqa: BLE001  # `result` raises it
+            except Exception as error:  # noqa: BLE001  # Raised by `result`.
                 answer.set_exception(error)
             finally:
                 self._look_ups.release()
@@ -200,7 +200,7 @@ class _NotFoundError(OSError):
     """The host has no address."""
 
 
-# The first kind that fits counts, so the narrower stand first.
+# The first match counts, so subclasses come first.
 _FAILURES: Mapping[type[Exception], Failure] = {
     TimeoutError: Failure.OUT_OF_TIME,
     UnreadableAnswerError: Failure.UNREADABLE,
@@ -212,7 +212,7 @@ _FAILURES: Mapping[type[Exception], Failure] = {
 
 
 def trusted_authorities() -> ssl.SSLContext:
-    """Return a context that trusts the machine's own authorities and certifi's."""
+    """Return a context that trusts the authorities of the system and of certifi."""
     context = ssl.create_default_context()
     context.load_verify_locations(certifi.where())
     return context
@@ -223,7 +223,7 @@ def _headers(
 ) -> Mapping[str, str]:
     headers = {"Content-Type": "application/json"}
     if delivery.form is DeliveryForm.AKISMET:
-        # WordPress looks for this, so as not to report the change back as a person's decision.
+        # WordPress checks it, so that it does not report the change as a person's decision.
         return headers | {"X-Akismet-Webhook": "1"}
     timestamp = int(now.timestamp())
     return headers | {

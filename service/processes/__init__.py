@@ -1,1 +1,1 @@
-"""The programs that run: each starts, does one thing, and stops when told to."""
+"""The processes of Slopsieve. Each starts, does one thing, and stops on a signal."""

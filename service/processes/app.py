@@ -1,4 +1,4 @@
-"""The API process: serves the web application until it is told to stop, then drains."""
+"""The API process: serves the web application until a signal stops it, then drains."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from service.wiring import Wired, wire
 
 log = logging.getLogger(__name__)
 
-# A commit waits for the disk, and `/readyz` answers whoever asks: in between a read is enough.
+# A commit waits for the disk, and any client may request `/readyz`; a read suffices in between.
 _PROOF_LASTS_SECONDS = 5.0
 _UNKNOWN = fail(
     "queue", "unknown while the queue cannot be used", "Put the queue right; then ask again."
@@ -90,9 +90,9 @@ def serve(wired: Wired, listener: socket.socket, *, shared: bool = False) -> Non
 
 
 def web_config(wired: Wired) -> WebConfig:
-    """Return the edge's options."""
+    """Return the options of the web edge."""
     settings = wired.settings
-    # A quarter of the threads is kept for requests that do not wait for a verdict.
+    # A quarter of the threads is reserved for requests that do not wait for a verdict.
     never_waiting = max(1, round(settings.api_threads * 0.25))
     return WebConfig(
         secret_key=wired.session_secret,
@@ -102,7 +102,7 @@ def web_config(wired: Wired) -> WebConfig:
         limiter_storage_url=wired.valkey_url.replace("unix://", "redis+unix://", 1),
         trusted_proxies=settings.trusted_proxies,
         max_waiting=max(1, settings.api_threads - never_waiting),
-        # A key that is revoked opens the Akismet calls for at most this long.
+        # A revoked key is accepted by the Akismet API for at most this long.
         key_memory_seconds=1.0,
         require_second_factor=settings.require_second_factor,
         metrics_token=wired.metrics_token,
@@ -112,7 +112,7 @@ def web_config(wired: Wired) -> WebConfig:
 
 
 def readiness_checks(wired: Wired) -> Checks:
-    """Return one check a part; the doctor asks the same and more."""
+    """Return one check per part; `slopsieve doctor` runs these and more."""
     services = wired.services
     client = open_client(wired.valkey_url)
     database_proof = write_proof(
@@ -127,7 +127,7 @@ def readiness_checks(wired: Wired) -> Checks:
     queue = partial(_asked, "queue", queue_proof, remedy_for_queue)
 
     def while_queue(check: Callable[[], Finding]) -> Callable[[], Finding]:
-        """Ask only while the queue takes writes: otherwise nobody can give a sign of life."""
+        """Check only while the queue accepts writes: otherwise no heartbeat can be sent."""
         return lambda: check() if queue().is_well else _UNKNOWN
 
     def judging() -> Finding:
@@ -156,7 +156,7 @@ def write_proof(
 ) -> Callable[[], None]:
     """Return a check that writes every few seconds and reads in between.
 
-    It raises `StoreUnavailableError`. A failure is not remembered.
+    It raises `StoreUnavailableError`. Failures are not cached.
     """
     proven_until = float("-inf")
 

@@ -1,4 +1,4 @@
-"""Numbers for operators: what each process counts, and what waits at the moment."""
+"""Metrics for operators: the counters of each process, and the shared state."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from service.tasks.heartbeat import BACKGROUND, WORKERS, live_workers
 from service.watching.exposition import Exposition, Part, Read, as_metric
 from service.wiring import Wired
 
-# The audit sample of so long is what false positives are estimated from.
+# The period of the audit sample from which false positives are estimated.
 AUDIT_DAYS = 30
 _SLOW_SECONDS = 60.0
 _RETRAININGS_LOOKED_AT = 50
@@ -80,7 +80,7 @@ def _number(name: str, value: float, **labels: str) -> Metric:
 def expose(
     process: str, wired: Wired, *more: Read, parts: Mapping[str, Part] | None = None
 ) -> Exposition:
-    """Show what this process counts to the others of its data folder, and to Prometheus."""
+    """Serve this process's metrics to the others of its data folder, and to Prometheus."""
     wired.counting.expect(process)
     own: list[Read] = [partial(_circuits, wired), partial(_pool, wired), *more]
     exposition = Exposition(process, wired.registry, wired.folder.metrics_folder, own, parts)
@@ -92,7 +92,7 @@ def expose(
 
 
 def state_parts(wired: Wired) -> dict[str, Part]:
-    """Return every part whose numbers are read when somebody looks, by name."""
+    """Return the parts that are read for scrapes, by name."""
     client = open_client(wired.valkey_url)
     book = FigureBook(wired.services)
     return {
@@ -108,7 +108,7 @@ def state_parts(wired: Wired) -> dict[str, Part]:
 
 
 def show_model(wired: Wired) -> Iterator[Metric]:
-    """Yield which model version this process judges with."""
+    """Yield the model version with which this process judges."""
     models = wired.models
     yield _number("model_info", 1, version=models.serving)
     yield _number("model_usable", models.serving != NO_VERSION)

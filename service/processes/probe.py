@@ -15,10 +15,10 @@ from service.settings import Settings, load_settings
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Ask one probe of this container. Always raises `SystemExit`: 0 for well, 1 for not.
+    """Run one probe of this container. Always raises `SystemExit`: 0 for healthy, 1 for not.
 
-    `api` asks `/livez`; `worker` and `background` look for this host's own sign of life in Valkey;
-    `schema` compares the database with this version. What is wrong is said in one line.
+    `api` requests `/livez`; `worker` and `background` look for this host's own heartbeat in Valkey;
+    `schema` compares the database with this version. A problem is printed in one line.
     """
     parser = argparse.ArgumentParser(prog=f"python -m {__package__}.probe", description=__doc__)
     parser.add_argument("probe", choices=list(_PROBES))
@@ -41,9 +41,9 @@ def _api(settings: Settings) -> str | None:
 
 
 def _sign_of_life(process: str, settings: Settings) -> str | None:
-    """Look for a recent heartbeat of such a process of this host.
+    """Look for a recent heartbeat of this kind of process on this host.
 
-    While Valkey is away or full no process can give one, so none is called dead then.
+    While Valkey is unavailable or full no process can send one, so none is reported as dead.
     """
     from service.data_folder import DataFolder
     from service.tasks.broker import open_client, prove_write

@@ -1,4 +1,4 @@
-"""Starts a process that `slopsieve up` keeps running, or says in one line why it cannot."""
+"""Starts a process for `slopsieve up`, or prints one line with the reason why it cannot."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ def start(
     *,
     inherits_socket: bool = False,
 ) -> _T:
-    """Read the command line, tie this process to its parent and return what `prepare` makes.
+    """Parse the command line, tie this process to its parent and return the result of `prepare`.
 
-    `prepare` gets the settings and the arguments; with `inherits_socket` their `fd` is the number
-    of a listening socket, or None. Errors of ours end the process with one line and an exit code.
+    `prepare` receives the settings and the arguments; with `inherits_socket` these include `fd`,
+    the number of a listening socket, or None. A `ModerationError` ends the process with one line
+    and an exit code.
     """
     arguments = argparse.ArgumentParser(prog=f"python -m {__package__}.{process}")
     arguments.add_argument("--parent", type=int, help="the process to die with")
@@ -38,7 +39,7 @@ def start(
         die_with(given.parent, signal.SIGKILL)
     try:
         settings = load_settings()
-        # In log lines it is called as in metrics.
+        # Log lines use the same name as metrics.
         name = "api" if process == "app" else process
         configure_logging(settings.log_format, process=name)
         return prepare(settings, given)

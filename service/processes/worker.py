@@ -1,4 +1,4 @@
-"""The worker process: judges comments until it is told to stop."""
+"""The worker process: judges comments until a signal stops it."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def main() -> None:
 
 
 def run_worker(wired: Wired) -> int:
-    """Work until SIGTERM or SIGINT, then hand back what was not judged; return the exit code."""
-    # Celery installs its own handlers when the worker starts; a signal before that would kill.
+    """Work until SIGTERM or SIGINT, then return unjudged ids to the queue; return the exit code."""
+    # Celery installs its own handlers at startup; an earlier signal would kill the process.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _stop_once_begun)
     worker = make_worker(wired)
@@ -53,10 +53,10 @@ def _stop_once_begun(_number: int, _frame: object) -> None:
 
 
 def make_worker(wired: Wired) -> Any:
-    """Return a Celery worker over these services; the model is loaded before it takes work."""
+    """Return a Celery worker over these services; the model is loaded first."""
     services = wired.services
     services.current_model()
-    # Celery warns root about messages that run code; ours are JSON with ids in them.
+    # Celery warns about running as root, because messages could run code; these are JSON ids.
     warnings.simplefilter("ignore", SecurityWarning)
     counting = AttemptCount()
     judged_at = time.time()

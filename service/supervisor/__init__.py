@@ -1,1 +1,1 @@
-"""Starts every process of Slopsieve, keeps them running and stops them in order."""
+"""Starts all processes of Slopsieve, keeps them running and stops them in order."""

@@ -1,4 +1,4 @@
-"""One supervised child process: starts it, passes its lines on, brings it back when it dies."""
+"""A supervised child process: starts it, forwards its output and restarts it."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ log = logging.getLogger(__name__)
 
 _FIRST_BACKOFF_SECONDS = 0.25
 _LONGEST_BACKOFF_SECONDS = 30.0
-# A part that lived this long was healthy; its next death counts as the first.
+# A process that ran this long was healthy; its next exit counts as the first.
 _HEALTHY_AFTER_SECONDS = 60.0
-# So many ends in a row are no accident.
+# After this many consecutive exits `mend` is called.
 _ENDS_UNTIL_MENDED = 3
 _MAX_LINE_BYTES = 8_192
 _KILL_SECONDS = 5.0
@@ -28,10 +28,11 @@ _KILL_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
-    """How a part is started and how long it may take to stop.
+    """How to start a process and how long it may take to stop.
 
-    `says_when_started` is in the line that it writes once it works. `mend` is called when it has
-    ended by itself three times in a row; it returns something true if that may have helped.
+    The process prints a line with `says_when_started` once it is ready. `mend` is called after
+    three consecutive exits that no signal caused; it returns something true if that may have
+    helped.
     """
 
     name: str
@@ -44,11 +45,11 @@ class Recipe:
 
 
 class Part:
-    """A child process that is started again, ever more slowly if it keeps dying.
+    """A child process that is restarted, with growing pauses if it keeps exiting.
 
-    `write_line` is given each line of its output, prefixed with the part's name; `works` is set
-    once the process has reported that it is ready. Only the main thread may use it: on Linux a
-    child dies with the thread that started it.
+    `write_line` receives each line of its output, prefixed with the part's name; `works` is set
+    once the process is ready. Use it from the main thread only: on Linux a child dies with the
+    thread that started it.
     """
 
     def __init__(
@@ -70,24 +71,24 @@ class Part:
         self._ends_by_itself = 0
 
     def has_died(self) -> bool:
-        """Return True if the process was started and has ended."""
+        """Return True if the process was started and has exited."""
         return self._process is not None and self._process.poll() is not None
 
     def start(self) -> None:
-        """Start the process now."""
+        """Start the process."""
         recipe = self.recipe
-        self._process = subprocess.Popen(  # noqa: S603  # the command is ours
+        self._process = subprocess.Popen(  # noqa: S603  # The command is not user input.
             list(recipe.command),
             env=dict(recipe.environment),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             pass_fds=recipe.pass_fds,
-            # Ctrl-C reaches the supervisor alone, which then stops the parts in order.
+            # Ctrl-C signals the supervisor only, which then stops the parts in order.
             start_new_session=True,
         )
         self._started_at = self._monotonic()
-        assert self._process.stdout is not None  # noqa: S101  # because of PIPE
+        assert self._process.stdout is not None  # noqa: S101  # Because of PIPE.
         self._pump = threading.Thread(
             target=self._pass_on, args=(self._process.stdout,), daemon=True
         )
@@ -104,9 +105,9 @@ class Part:
                     self._write_line(f"{self.recipe.name:<9}| {text}")
 
     def look_after(self) -> int | None:
-        """Start the process again if it died and its time has come.
+        """Restart the process if it exited and its pause is over.
 
-        Return its exit code at the moment when its death is found, otherwise None.
+        Returns the exit code once, when the exit is found, otherwise None.
         """
         if self._process is None:
             if self._monotonic() >= self._due_at:
@@ -124,19 +125,19 @@ class Part:
             "a part ended and is started again",
             extra={"part": self.recipe.name, "how": describe_exit(code), "in_seconds": wait},
         )
-        # Who was killed had worked until then.
+        # A process that was killed had worked until then.
         self._ends_by_itself = self._ends_by_itself + 1 if code > 0 else 0
         if self._ends_by_itself == _ENDS_UNTIL_MENDED and self.recipe.mend():
             self._deaths, self._due_at = 0, self._monotonic()
         return code
 
     def ask_to_stop(self) -> None:
-        """Send SIGTERM; it may take its time."""
+        """Send SIGTERM."""
         if self._process is not None and self._process.poll() is None:
             self._process.send_signal(signal.SIGTERM)
 
     def wait_or_kill(self, *, hurry: Callable[[], bool] = lambda: False) -> None:
-        """Wait until it ended; kill it when its time is over or `hurry` returns True."""
+        """Wait for the exit; kill the process on timeout or if `hurry` returns True."""
         process = self._process
         if process is None:
             return
@@ -145,7 +146,7 @@ class Part:
             time.sleep(0.02)
         if process.poll() is None:
             log.warning("a part did not stop in time", extra={"part": self.recipe.name})
-            # Its own session is its own process group, so what it may have started goes too.
+            # Its session is its process group, so its children are killed too.
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait(_KILL_SECONDS)
@@ -155,7 +156,7 @@ class Part:
 
 
 def describe_exit(code: int) -> str:
-    """Return an exit code in words."""
+    """Describe an exit code."""
     if code >= 0:
         return f"exit code {code}"
     try:
@@ -165,7 +166,7 @@ def describe_exit(code: int) -> str:
 
 
 def write_to_stderr(line: str) -> None:
-    """Write a line to standard error; a reader who went away keeps nothing from running."""
+    """Write a line to standard error, ignoring a closed pipe."""
     with contextlib.suppress(OSError, ValueError):
         sys.stderr.write(f"{line}\n")
         sys.stderr.flush()

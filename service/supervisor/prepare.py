@@ -1,4 +1,4 @@
-"""The process that `slopsieve up` prepares the stores with; it ends once everything runs."""
+"""The process in which `slopsieve up` prepares the stores; it ends once everything runs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _ACTOR = "first start"
 def make_first_accounts(services: Services) -> FirstRun:
     """Add a site if there is none and a moderator if there is none; return what was added."""
     made = FirstRun()
-    # Another machine on the same database may be a moment faster.
+    # Another machine may have added them to the same database.
     if not services.sites.all():
         with suppress(ConflictError):
             site, issued = add_site(FIRST_SITE, services, actor=_ACTOR)
@@ -47,9 +47,9 @@ def make_first_accounts(services: Services) -> FirstRun:
 
 
 def keep_first_run(first: FirstRun, folder: DataFolder, services: Services) -> None:
-    """Keep what was made now where its owner alone reads it, as a screen's lines scroll away.
+    """Write the first accounts to a file that only its owner can read.
 
-    Deletes what an earlier start kept as soon as the first moderator has a password of their own.
+    Deletes an earlier start's file once the first moderator has set a password.
     """
     if made := secrets_as_text(first):
         write_private(folder.first_run_file, f"{made}\n", replace=True)
@@ -60,9 +60,9 @@ def keep_first_run(first: FirstRun, folder: DataFolder, services: Services) -> N
 
 
 def main() -> None:
-    """Check the stores, migrate, and when a line comes in, make the first accounts.
+    """Check the stores, migrate, and after a line on standard input create the first accounts.
 
-    Prints one line of JSON for each of the three, or what is wrong.
+    Prints one line of JSON for each of the three steps, or the problem.
     """
     parser = argparse.ArgumentParser(prog=f"python -m {__spec__.name}")
     parser.add_argument("--parent", type=int, required=True, help="the process to die with")

@@ -1,4 +1,4 @@
-"""Says that everything runs: to a person in a few lines, to a script in one of JSON."""
+"""Reports that everything runs: as text, or as one line of JSON for scripts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FirstRun:
-    """What was made, with the secrets that are shown this once; None for what was there."""
+    """The accounts that the first start created, with their secrets; None for existing ones."""
 
     site_id: str | None = None
     site_key: str | None = field(default=None, repr=False)
@@ -22,7 +22,7 @@ class FirstRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Running:
-    """What there is to tell once everything runs; `problem` is what does not, if anything."""
+    """The report once everything runs; `problem` is what does not work, if anything."""
 
     url: str
     pid: int
@@ -33,7 +33,7 @@ class Running:
 
 
 def to_json(running: Running) -> str:
-    """Return one line for scripts; keys that were made earlier are null."""
+    """Return one line for scripts; keys that were created earlier are null."""
     return json.dumps(
         {
             "url": running.url,
@@ -49,9 +49,9 @@ def to_json(running: Running) -> str:
 
 
 def to_text(running: Running, *, with_secrets: bool = True) -> str:
-    """Return a few lines for people; without secrets, where to find them.
+    """Return a few lines of text; without secrets, the file that contains them.
 
-    What is not shown on a screen may be a log that others read.
+    Omit the secrets if the output is not a terminal, because others may read the log.
     """
     first = running.first_run
     lines = [
@@ -75,7 +75,7 @@ def to_text(running: Running, *, with_secrets: bool = True) -> str:
 
 
 def _own_program() -> str:
-    """Return how this program is called here: by name where the shell finds it, else by path."""
+    """Return the command of this program: its name if it is on the PATH, otherwise its path."""
     program = Path(sys.executable).with_name("slopsieve")
     if shutil.which("slopsieve") == str(program):
         return "slopsieve"
@@ -84,7 +84,7 @@ def _own_program() -> str:
 
 
 def secrets_as_text(first: FirstRun) -> str:
-    """Return the key and the password that the first start made; nothing if it made none."""
+    """Return the key and the password that the first start created, "" if it created none."""
     lines = []
     if first.site_key:
         lines.append(f"  First key    {first.site_key}")

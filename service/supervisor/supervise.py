@@ -1,4 +1,4 @@
-"""Runs the whole of Slopsieve on one machine until it is told to stop."""
+"""Runs all of Slopsieve on one machine until a signal stops it."""
 
 from __future__ import annotations
 
@@ -34,23 +34,23 @@ log = logging.getLogger(__name__)
 
 
 class Preparation:
-    """Runs `service.supervisor.prepare` until it is closed; `meanwhile` is called in waiting."""
+    """Runs `service.supervisor.prepare` until closed; calls `meanwhile` while it waits."""
 
     def __init__(self, environment: Mapping[str, str], meanwhile: Callable[[], object]) -> None:
         self._meanwhile = meanwhile
         module = f"{PREFIX}service.supervisor.prepare"
-        self._process = subprocess.Popen(  # noqa: S603  # the command is ours
+        self._process = subprocess.Popen(  # noqa: S603  # The command is not user input.
             [sys.executable, "-P", "-m", module, "--parent", str(os.getpid())],
             env=dict(environment),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            # Ctrl-C reaches the supervisor alone, which closes this.
+            # Ctrl-C signals the supervisor only, which closes this.
             start_new_session=True,
         )
 
     def make_first_accounts(self) -> FirstRun:
-        """Return what was made for a new installation. Raise `StartError`."""
-        assert self._process.stdin  # noqa: S101  # because of PIPE
+        """Return the accounts created for a new installation. Raise `StartError`."""
+        assert self._process.stdin  # noqa: S101  # Because of PIPE.
         self._process.stdin.write(b"\n")
         self._process.stdin.flush()
         return FirstRun(**self.wait())
@@ -63,10 +63,10 @@ class Preparation:
     def wait(self) -> dict[str, Any]:
         """Return the result of the next step. Raise `StartError`.
 
-        The first step ends when the stores that are there already answer, the second when the
-        database has this version's schema.
+        The first step ends when external stores respond, the second when the database has this
+        version's schema.
         """
-        assert self._process.stdout  # noqa: S101  # because of PIPE
+        assert self._process.stdout  # noqa: S101  # Because of PIPE.
         while not select.select([self._process.stdout], [], [], _LOOK_EVERY_SECONDS)[0]:
             self._meanwhile()
         line = self._process.stdout.readline()
@@ -85,10 +85,10 @@ RESTART_SIGNAL = signal.SIGUSR2
 
 _HANDLED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, RESTART_SIGNAL)
 _LOOK_WHEN_ALL_RUNS_SECONDS = 0.5
-# Loading a classifier on a slow disk may take long; what is not there by then will not come.
+# Loading a classifier from a slow disk may take long.
 _READY_SECONDS = 120.0
-# Longer than the API drains (8 s), than the worker's longest batch, than the slowest site that is
-# being told (16 s) and than a training program is given (20 s). Valkey only writes its log.
+# Longer than the API drains (8 s), than the worker's longest batch, than the slowest callback
+# (16 s) and than a training program may take to stop (20 s). Valkey only writes its log.
 _STOP_SECONDS = {"api": 12.0, "worker": 25.0, "background": 30.0, "valkey": 15.0}
 _MAY_STAY = {"model", "judging"}
 _PROCESSES = f"{PREFIX}service.processes"
@@ -100,9 +100,9 @@ _MODULES = {
 
 
 def supervise(settings: Settings, *, workers: int, as_json: bool) -> None:
-    """Start everything, keep it running, stop it on SIGINT or SIGTERM.
+    """Start everything, keep it running, and stop it on SIGINT or SIGTERM.
 
-    Raises `StartError` for what keeps it from starting.
+    Raises `StartError` if a part cannot start.
     """
     began = time.monotonic()
     configure_logging(settings.log_format, process="supervisor")
@@ -111,15 +111,15 @@ def supervise(settings: Settings, *, workers: int, as_json: bool) -> None:
     with (
         only_one(folder.lock_file) as lock,
         handling(_HANDLED, signals.received),
-        # Held here, it outlives a restart of the API without refusals.
+        # Held here, so that restarts of the API refuse no connection.
         listen(settings) as listener,
     ):
         crew = _Crew(signals, settings.log_format)
         try:
             with closing(Preparation(_environment(settings, folder), crew.look_after)) as stores:
-                stores.wait()  # for the stores that are there already
+                stores.wait()  # Until external stores respond.
                 url = None if settings.valkey_url else _start_valkey(crew, folder, lock)
-                stores.wait()  # for the schema
+                stores.wait()  # Until the schema is migrated.
                 environment = _environment(settings, folder, url)
                 _start_parts(crew, environment, listener, workers=workers)
                 problem = _wait_until_ready(crew, listener)
@@ -140,18 +140,18 @@ def supervise(settings: Settings, *, workers: int, as_json: bool) -> None:
         except _StopAskedError:
             pass
         finally:
-            # Connections still wait at the listening socket; let them be refused from now on.
+            # Clients still wait at the listening socket; refuse them from now on.
             listener.close()
             crew.stop()
     log.info("everything stopped")
 
 
 class _StopAskedError(Exception):
-    """A signal asked to stop."""
+    """A signal requested to stop."""
 
 
 class _Signals:
-    """Counts the signals that ask to stop, SIGHUP among them, and notes a request to restart."""
+    """Counts the signals that request to stop, including SIGHUP, and notes restart requests."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -166,7 +166,7 @@ class _Signals:
             self.count += 1
 
     def wait(self, seconds: float) -> None:
-        """Wait for one, at most so long."""
+        """Wait for a signal, at most this long."""
         with suppress(Empty):
             self._received.get(timeout=seconds)
 
@@ -176,7 +176,7 @@ class _Signals:
 
 
 class _Crew:
-    """The parts in the order in which they are started; they stop in the opposite one."""
+    """The parts in the order of starting; they stop in reverse order."""
 
     def __init__(self, signals: _Signals, form: LogFormat) -> None:
         self._signals = signals
@@ -195,7 +195,7 @@ class _Crew:
         self._parts.remove(part)
 
     def look_after(self) -> list[tuple[Part, int]]:
-        """Bring back what died; return which parts were found dead, with their exit codes."""
+        """Restart parts that exited; return them with their exit codes."""
         self._signals.check()
         found = [(part, part.look_after()) for part in self._parts]
         return [(part, code) for part, code in found if code is not None]
@@ -209,7 +209,7 @@ class _Crew:
             self._signals.wait(_LOOK_WHEN_ALL_RUNS_SECONDS)
 
     def _restart(self) -> None:
-        """Replace part by part; each goes on working until the one that follows it does."""
+        """Replace one part after another; each works until its successor does."""
         log.info("restarting one part after another")
         for part in list(self._parts):
             if part.recipe.says_when_started and not self._replace(part):
@@ -218,7 +218,7 @@ class _Crew:
         log.info("everything was restarted")
 
     def _replace(self, old: Part) -> bool:
-        """Start a successor and stop the old one once it works; return False if it does not."""
+        """Start a successor and stop the old part once it works; return False if it does not."""
         successor = self.add(old.recipe)
         deadline = time.monotonic() + _READY_SECONDS
         while not successor.works.is_set():
@@ -231,7 +231,7 @@ class _Crew:
         return True
 
     def stop(self) -> None:
-        """Stop kind by kind, the API first, Valkey last; a second signal hurries."""
+        """Stop the parts by kind, the API first, Valkey last; a second signal kills them."""
         for kind in ("api", "worker", "background", "valkey"):
             parts = [part for part in self._parts if part.recipe.name.startswith(kind)]
             for part in parts:
@@ -250,7 +250,7 @@ def _start_parts(
 ) -> None:
     descriptor = listener.fileno()
     crew.add(_python("api", environment, "--fd", str(descriptor), pass_fds=(descriptor,)))
-    # One port, one process: the API shows what the others count too.
+    # Only the API has the metrics port; it includes the other processes' metrics.
     environment = {**environment, f"{ENV_PREFIX}METRICS_ADDRESS": ""}
     for number in range(1, workers + 1):
         crew.add(_python("worker", environment, number=number if workers > 1 else None))
@@ -260,13 +260,13 @@ def _start_parts(
 def _start_valkey(crew: _Crew, folder: DataFolder, lock: int) -> str:
     """Start the embedded server and return its URL. Raises `StartError`.
 
-    An append-only file over which it ends is set aside, never deleted.
+    An append-only file on which it fails is renamed, never deleted.
     """
     url, died = _try_valkey(crew, folder, lock)
     if url is None and died and (aside := set_log_aside(folder)):
         url, _ = _try_valkey(crew, folder, lock)
         if url is None:
-            # It was not to blame.
+            # The file was not the cause.
             put_log_back(folder, aside)
     if url is None:
         msg = f"Valkey did not start, its own lines say why; its files: {folder.valkey_folder}"
@@ -275,9 +275,9 @@ def _start_valkey(crew: _Crew, folder: DataFolder, lock: int) -> str:
 
 
 def _try_valkey(crew: _Crew, folder: DataFolder, lock: int) -> tuple[str | None, bool]:
-    """Start the embedded server on a socket or, if that does not answer, on a loopback port.
+    """Start the embedded server on a socket or, if it does not respond, on a loopback port.
 
-    Return its URL, None if it does not answer, and whether it ended by itself.
+    Returns its URL, None if it does not respond, and whether it exited.
     """
     died = False
     for use_socket in (True, False):
@@ -288,7 +288,7 @@ def _try_valkey(crew: _Crew, folder: DataFolder, lock: int) -> tuple[str | None,
             environment=valkey.environment,
             stop_seconds=_STOP_SECONDS["valkey"],
             # It may outlive a killed supervisor for a while. A second server on its files would
-            # mix up both, and the first removes the second's socket as it ends.
+            # damage both, and the first removes the second's socket as it exits.
             pass_fds=(lock,),
             mend=partial(set_log_aside, folder),
         )
@@ -303,13 +303,13 @@ def _try_valkey(crew: _Crew, folder: DataFolder, lock: int) -> tuple[str | None,
 def _environment(
     settings: Settings, folder: DataFolder, valkey_url: str | None = None
 ) -> Mapping[str, str]:
-    """Return the children's environment: ours, with what was decided here."""
+    """Return the children's environment: this process's, with the values decided here."""
     decided = {
         f"{ENV_PREFIX}DATA_DIR": str(folder.path),
         f"{ENV_PREFIX}HOST": settings.host,
         f"{ENV_PREFIX}PORT": str(settings.port),
         "PYTHONUNBUFFERED": "1",
-        # glibc keeps memory apart for each of many threads: 2026-11-26, 17 of 429 MB in all.
+        # Otherwise glibc keeps separate memory for many threads: 17 of 429 MB in all.
         "MALLOC_ARENA_MAX": os.environ.get("MALLOC_ARENA_MAX", "2"),
     }
     if valkey_url:
@@ -327,7 +327,7 @@ def _python(
     parent = ("--parent", str(os.getpid()))
     return Recipe(
         name=f"{kind}-{number}" if number else kind,
-        # -P keeps a folder called "service" in the current one from being taken for ours.
+        # -P keeps a folder named "service" in the current one from being imported.
         command=(sys.executable, "-P", "-m", _MODULES[kind], *parent, *arguments),
         environment=environment,
         stop_seconds=_STOP_SECONDS[kind],
@@ -337,9 +337,9 @@ def _python(
 
 
 def _wait_until_ready(crew: _Crew, listener: socket.socket) -> str | None:
-    """Wait until every part is there; return a problem that may stay: no model, no verdicts.
+    """Wait until every part is ready; return a problem with which it may run, such as no model.
 
-    Raises `StartError` when a part says that it cannot start, or time is over.
+    Raises `StartError` if a part cannot start or the time is over.
     """
     deadline = time.monotonic() + _READY_SECONDS
     parts: Mapping[str, str] = {}
@@ -360,7 +360,7 @@ def _wait_until_ready(crew: _Crew, listener: socket.socket) -> str | None:
 
 
 def _ask_ready(listener: socket.socket) -> Mapping[str, str]:
-    """Return the state of each part from `/readyz`, nothing while the API is not up."""
+    """Return the state of each part from `/readyz`, {} while the API is not up."""
     try:
         parts = json.loads(ask(*reachable_address(listener), "/readyz")[1])["parts"]
     except (OSError, HTTPException, ValueError, KeyError, TypeError):

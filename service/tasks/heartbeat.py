@@ -1,4 +1,4 @@
-"""Lets processes say through Valkey that they are alive, workers with which model version."""
+"""Heartbeats of processes in Valkey; workers include their model version."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from redis.exceptions import RedisError
 
 from service.tasks.broker import QUEUE_NOTICE, unavailable
 
-# One hash a kind.
+# One hash per kind of process.
 WORKERS = "slopsieve.workers"
 BACKGROUND = "slopsieve.background"
 INTERVAL_SECONDS = 5.0
-# A worker is silent while it judges a batch; the slowest plausible batch takes some seconds.
+# A worker sends none while it judges a batch, which takes seconds at most.
 _ALIVE_FOR_SECONDS = 15.0
-# What the queue lost is judged half a minute later, what met a store that was away likewise.
+# Comments lost by the queue, or left after an outage of a store, wait half a minute.
 STUCK_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerSign:
-    """One living process; `model_problem` says in one line why a worker has no model, if so.
+    """A running process; `model_problem` is why a worker has no model, in one line, or None.
 
-    `judged_at` is when it last stored a verdict, or began, in seconds since 1970. `retrains` says
-    that a background process retrains too.
+    `judged_at` is when it last stored a verdict, or started, in seconds since 1970. `retrains` is
+    True for a background process that also retrains.
     """
 
     name: str
@@ -43,7 +43,7 @@ class WorkerSign:
 
 
 def live_workers(client: redis.Redis, kind: str = WORKERS) -> list[WorkerSign]:
-    """Return the processes of a kind heard of lately. Raise `StoreUnavailableError`."""
+    """Return processes of a kind with recent heartbeats. Raise `StoreUnavailableError`."""
     try:
         fields: Any = client.hgetall(kind)
     except (RedisError, OSError) as error:
@@ -53,9 +53,9 @@ def live_workers(client: redis.Redis, kind: str = WORKERS) -> list[WorkerSign]:
 
 
 def are_stuck(workers: Sequence[WorkerSign], *, oldest: datetime | None, now: datetime) -> bool:
-    """Return True if workers live, and for `STUCK_SECONDS` none judged while a comment waits.
+    """Return True if workers run but none has judged for `STUCK_SECONDS` while a comment waits.
 
-    `oldest` is when the comment came in that waits longest.
+    `oldest` is when the longest-waiting comment arrived.
     """
     long_ago = now - timedelta(seconds=STUCK_SECONDS)
     waits = bool(workers) and oldest is not None and oldest <= long_ago
@@ -63,10 +63,11 @@ def are_stuck(workers: Sequence[WorkerSign], *, oldest: datetime | None, now: da
 
 
 class Heartbeat:
-    """Says of this process that it is alive; `model` returns its version and problem.
+    """Sends this process's heartbeats; `model` returns its version and problem.
 
-    It signs with its host, which a probe looks for, and its process id. `judged_at` and `retrains`
-    are as in `WorkerSign`. That Valkey is away or full is logged once, and raises nothing.
+    A heartbeat contains the host, which a probe looks for, and the process id. `judged_at` and
+    `retrains` are as in `WorkerSign`. An unavailable or full Valkey is logged once, and raises
+    nothing.
     """
 
     def __init__(
@@ -87,7 +88,7 @@ class Heartbeat:
         self._is_first = True
 
     def beat(self) -> None:
-        """Say it now; the first time, forget processes that died."""
+        """Send a heartbeat; the first also removes dead processes' heartbeats."""
         version, problem = self._model()
         sign = {
             "at": time.time(),
@@ -105,7 +106,7 @@ class Heartbeat:
                     self._client.hdel(self._kind, *dead)
             with self._client.pipeline(transaction=False) as pipeline:
                 pipeline.hset(self._kind, self._name, json.dumps(sign))
-                # The whole hash expires when nobody writes any more.
+                # The hash expires once no process writes to it.
                 pipeline.expire(self._kind, int(4 * _ALIVE_FOR_SECONDS))
                 pipeline.execute()
         except (RedisError, OSError) as error:
@@ -115,13 +116,13 @@ class Heartbeat:
             QUEUE_NOTICE.back()
 
     def stop(self) -> None:
-        """Say that this process takes no more work."""
+        """Remove this process's heartbeat."""
         with contextlib.suppress(RedisError, OSError):
             self._client.hdel(self._kind, self._name)
 
 
 def _read(name: str, value: str) -> tuple[float, WorkerSign]:
-    """Return when a sign was given and what it says; what is none of ours was given in 1970."""
+    """Return a heartbeat's time and content; an unreadable one is from 1970."""
     try:
         sign = json.loads(value)
         return float(sign["at"]), WorkerSign(
@@ -129,7 +130,7 @@ def _read(name: str, value: str) -> tuple[float, WorkerSign]:
             model_version=sign["model"],
             model_problem=sign["problem"],
             judged_at=float(sign["judged_at"]),
-            # A process of the version before says nothing of it.
+            # Processes of the previous version do not send it.
             retrains=bool(sign.get("retrains")),
         )
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):

@@ -1,4 +1,4 @@
-"""Hands ids to the workers and wakes the background process, through Valkey."""
+"""Queues ids for the workers and wakes the background process, through Valkey."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from service.tasks.broker import (
 )
 from service.tasks.heartbeat import BACKGROUND, live_workers
 
-# 2026-11-20: 1,000 ids in two portions take 48 ms; one by one they take 270 ms.
+# 1,000 ids take 48 ms in two portions, 270 ms one by one.
 _MESSAGES_AT_ONCE = 500
-# After a failure calls fail at once for this long: other threads must not wait for it too.
+# For this long after a failure calls fail at once, so that threads do not all wait.
 _AWAY_SECONDS = 1.0
 
 
 class ValkeyScoringQueue:
-    """Publishes one message an id; see `ScoringQueue`. Safe to share between threads."""
+    """Publishes one message per id; see `ScoringQueue`. Thread-safe."""
 
     def __init__(self, valkey_url: str) -> None:
         self._client = open_client(valkey_url)
@@ -62,12 +62,12 @@ class ValkeyScoringQueue:
             raise unavailable(error) from error
 
     def close(self) -> None:
-        """Close the connections; the next call opens them again."""
+        """Close the connections; the next call reconnects."""
         self._client.close()
 
 
 def _message(comment_id: CommentId, queue: str) -> str:
-    """Return a message as kombu writes it; kombu itself would be most of an API's imports."""
+    """Return a message in kombu's format, without importing kombu, which is slow to load."""
     body = json.dumps({COMMENT_ID_FIELD: comment_id}).encode()
     return json.dumps(
         {
@@ -86,12 +86,12 @@ def _message(comment_id: CommentId, queue: str) -> str:
     )
 
 
-# A connection that broke off without a word is noticed after this long.
+# The time after which a silently broken connection is noticed.
 _LISTEN_SECONDS = 30
 
 
 class Wake(StrEnum):
-    """What the background process is woken for: the list in Valkey that it listens to."""
+    """Reasons to wake the background process; each is the list in Valkey that it listens to."""
 
     DELIVER = "slopsieve.callbacks"
     RETRAIN = "slopsieve.retrain"
@@ -100,7 +100,7 @@ class Wake(StrEnum):
 class ValkeyWaker:
     """Wakes the background process; see `DeliveryQueue` and `TrainerQueue`. Thread-safe.
 
-    What is to be done is in the database; a lost wake-up only makes it happen later.
+    The work is in the database; a lost message only delays it.
     """
 
     def __init__(self, valkey_url: str, wake: Wake) -> None:
@@ -111,7 +111,7 @@ class ValkeyWaker:
         """See `DeliveryQueue.wake`."""
         try:
             with self._client.pipeline(transaction=False) as pipeline:
-                # One wakes for all: they must not pile up while nobody listens.
+                # One message is enough; they must not accumulate while no process listens.
                 pipeline.rpush(self._wake.value, "")
                 pipeline.ltrim(self._wake.value, 0, 0)
                 pipeline.expire(self._wake.value, 600)
@@ -128,7 +128,7 @@ class ValkeyWaker:
 
 
 def listen_for_ever(valkey_url: str, woken: Callable[[Wake], object]) -> None:
-    """Call `woken` for each wake-up, whatever happens to Valkey; for a thread that may die."""
+    """Call `woken` for each message and reconnect after errors; run it in a daemon thread."""
     client = open_client(valkey_url, answer_seconds=_LISTEN_SECONDS + 5.0)
     while True:
         try:

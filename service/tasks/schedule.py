@@ -1,4 +1,4 @@
-"""Does what is to be done every so many seconds, job after job, in a thread of its own."""
+"""Runs periodic jobs one after another in a thread."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ log = logging.getLogger(__name__)
 
 
 class TaskName(StrEnum):
-    """What the background process does on time, as metrics and log lines name it."""
+    """The background process's jobs, as metrics and log lines name them."""
 
     SWEEP_STRANDED = "slopsieve.sweep_stranded"
     PRUNE_DELIVERIES = "slopsieve.prune_deliveries"
@@ -39,9 +39,9 @@ Run = Callable[[], object]
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Something to be done every so many seconds, at once when the process starts.
+    """A function to call periodically, first when the process starts.
 
-    A run that `turn_seconds` cut off continues soon: the job takes `share` of the time then.
+    A run that `turn_seconds` cut off continues soon: the job then takes `share` of the time.
     """
 
     task: TaskName
@@ -52,9 +52,9 @@ class Job:
 
 
 class Schedule:
-    """Runs jobs when they are due, in one thread; what a failed run leaves, the next one does.
+    """Runs jobs when they are due, in one thread; a failed run is repeated when due again.
 
-    `watch` is given each job's name and each of its runs, and returns what is run in its place.
+    `watch` receives a job's name and its `run`, and returns the function to call instead.
     """
 
     def __init__(
@@ -80,24 +80,24 @@ class Schedule:
         self._thread.start()
 
     def wake(self) -> None:
-        """Have every job run now, or once more after the run at hand."""
+        """Run every job now, or once more after the current run."""
         self._woken.set()
 
     def stop(self) -> None:
-        """Have the run at hand end, and begin no other."""
+        """Stop after the current run."""
         self._stops.set()
         self._woken.set()
 
     def join(self, *, seconds: float) -> None:
-        """Wait until it has stopped, at most so long."""
+        """Wait until it has stopped, at most this long."""
         self._thread.join(timeout=seconds)
 
     def seconds_since_turn(self) -> float:
-        """Return for how long no job has begun or ended: long, if one is stuck."""
+        """Return the seconds since a job last began or ended; high if one is stuck."""
         return self._monotonic() - self._turned_at
 
     def run_due(self) -> float:
-        """Run every job that is due, once; return in how many seconds the next one is."""
+        """Run every job that is due, once; return the seconds until the next one is due."""
         for job in self._jobs:
             if self._due_at[job.task] <= self._monotonic() and not self._stops.is_set():
                 self._run(job)
@@ -127,7 +127,7 @@ class Schedule:
             self._store_is_away = True
         except ModerationError as error:
             log.warning("a job was refused", extra={**extra, "reason": str(error)})
-        except Exception:  # the other jobs go on, and so may its next run
+        except Exception:  # The other jobs continue, and so does this job's next run.
             log.exception("upkeep failed", extra=extra)
         else:
             self._store_is_away = False

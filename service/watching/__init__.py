@@ -1,1 +1,1 @@
-"""What operators watch: counters and their exposition."""
+"""Metrics for operators: counters and their exposition."""

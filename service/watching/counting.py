@@ -1,4 +1,4 @@
-"""Counts what happens in one process, for Prometheus."""
+"""Counts events in one process, for Prometheus."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from service.domain.verdict import Outcome
 from service.ports.comments import Added, AddOutcome, NewComment
 from service.ports.observing import JudgedBatch, Observer
 
-# From what a detector takes to what a comment waits behind a backlog of a day.
+# From the duration of one detector to the wait behind a backlog of a day.
 _STAGE_SECONDS = (
     0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300,
     3600, 86400,
@@ -36,7 +36,7 @@ _DELIVERED = {
 
 
 class CountingObserver(Observer):
-    """Counts in memory. What it keeps are numbers under labels from fixed sets."""
+    """Counts in memory: numbers under labels from fixed sets."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         """Register every metric."""
@@ -101,12 +101,12 @@ class CountingObserver(Observer):
         self._database_errors = counter(
             "database_errors", "Errors of the database's driver, by their class.", ["error"]
         )
-        # Looking a label up costs more than counting.
+        # Looking up a label costs more than counting.
         self._route_seconds = cache(lambda route: self._request_seconds.labels(route).observe)
         self._stage = cache(lambda stage: stages.labels(stage.value).observe)
 
     def expect(self, process: str) -> None:
-        """Show as zero what this kind of process will count: a rate needs a beginning."""
+        """Initialize the counters of this kind of process to zero, which rates need."""
         if process == "worker":
             for outcome in Outcome:
                 self._verdicts.labels(outcome.value)
@@ -168,7 +168,7 @@ class CountingObserver(Observer):
         self._database_errors.labels(error).inc()
 
     def watch_upkeep(self, task: str, run: Callable[[], object]) -> Callable[[], object]:
-        """Return an upkeep run that is counted; what it returns and raises stays the same."""
+        """Wrap an upkeep run so that it is counted; its result and errors stay the same."""
         for outcome in ("done", "failed"):
             self._upkeep.labels(task, outcome)
 

@@ -1,4 +1,4 @@
-"""Puts together what one scrape is answered: this process, its neighbours, what waits."""
+"""Builds the response to a scrape: this process, its neighbours, and the shared state."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from prometheus_client.metrics_core import Metric
 
 log = logging.getLogger(__name__)
 
-# A scrape gives up after ten seconds by default; whoever asks has the rest of it for the others.
+# A scrape times out after ten seconds by default.
 _ANSWER_SECONDS = 2.0
-# What could not be read again for so long is not shown as if it were so now.
+# Older readings are not shown as current.
 _OLDEST_SHOWN_SECONDS = 60.0
-# Whatever a part's numbers cost, finding them takes at most a twentieth of the time.
+# Reading a part takes at most a twentieth of the time.
 _REST_TIMES = 20.0
 
 
 def as_metric(
     name: str, about: str, value: float, labels: Mapping[str, str], *, counts: bool = False
 ) -> Metric:
-    """Return one number as a metric; `counts` if it never falls. The name carries no `_total`."""
+    """Return a number as a metric, a counter if `counts`. The name has no suffix `_total`."""
     metric = Metric(name, about, "counter" if counts else "gauge")
     metric.add_sample(f"{name}_total" if counts else name, dict(labels), float(value))
     return metric
@@ -47,7 +47,7 @@ Read = Callable[[], Iterable[Metric]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """A part that is asked for its numbers at most once in `every_seconds`."""
+    """A part whose numbers are read at most once in `every_seconds`."""
 
     read: Read
     every_seconds: float = 5.0
@@ -68,10 +68,10 @@ class _Kept:
 
 
 class Readings:
-    """Asks each part at its own pace, however often somebody looks; safe to share between threads.
+    """Reads each part at its own interval, independent of scrapes; thread-safe.
 
-    Of a part that fails, or does not answer within two seconds, the last numbers are shown for a
-    minute, with 0 for its `slopsieve_part_read`. It is never asked twice at once.
+    If a part fails or takes more than two seconds, its last numbers are shown for a minute, with 0
+    for its `slopsieve_part_read`. A part is never read twice at once.
     """
 
     def __init__(
@@ -104,14 +104,14 @@ class Readings:
         return found
 
     def close(self) -> None:
-        """Stop asking."""
+        """Stop reading."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _read(self, name: str, kept: _Kept) -> None:
         began = self._monotonic()
         try:
             readings: Sequence[Metric] | None = tuple(kept.part.read())
-        except Exception as error:  # a part that is away is told by its number
+        except Exception as error:  # A number shows that the part failed.
             log.warning("a part gave no numbers", extra={"part": name}, exc_info=error)
             readings = None
         with self._lock:
@@ -123,25 +123,25 @@ class Readings:
 
 
 _CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-# Whoever asks more often is told the same again.
+# More frequent scrapes get the same text.
 _TEXT_LASTS_SECONDS = 1.0
 _MOST_SLOTS = 256
 _LONGEST_PATH_BYTES = 100
-# A process that holds its interpreter for longer than this is left out of one scrape.
+# A process that takes longer, for example in native code, is left out of one scrape.
 _ASK_SECONDS = 1.0
 _MOST_BYTES = 16 * 1024 * 1024
 # The predecessor of this process may hold the port until it has drained.
 _TRY_EVERY_SECONDS = 0.5
 _LOOK_EVERY_SECONDS = 0.2
-# One client at a time is served: one that says nothing must not keep the others from it.
+# Clients are served one at a time; a silent one must not block the others.
 _PATIENCE_SECONDS = 2.0
 
 
 class Exposition:
-    """What one process shows of itself, on a socket in `folder` and, if wanted, as a text.
+    """Serves a process's metrics, on a socket in `folder` and optionally as text.
 
-    `process` says what the process does, `own` gives its readings whenever somebody looks. What
-    `parts` say is shown in the text alone, each asked at its own pace.
+    `process` is the kind of process; `own` is read at every request. The metrics of `parts` are in
+    the text only, each read at its own interval.
     """
 
     def __init__(
@@ -167,18 +167,18 @@ class Exposition:
             log.warning("this process shows no metrics", exc_info=error)
 
     def listen(self, address: tuple[str, int], *, token: str | None) -> None:
-        """Serve the text on a port of its own, from now on or as soon as that is free."""
+        """Serve the text on its own port, now or as soon as the port is free."""
         self._port = MetricsPort(address, self.text, token=token)
 
     def text(self) -> bytes:
-        """Return Prometheus' text, at most a second old."""
+        """Return the metrics in Prometheus' text format, at most a second old."""
         with self._lock:
             if time.monotonic() - self._text_at > _TEXT_LASTS_SECONDS:
                 self._text, self._text_at = self._write(), time.monotonic()
             return self._text
 
     def close(self) -> None:
-        """Stop answering."""
+        """Stop serving."""
         if self._port:
             self._port.close()
         if self._socket:
@@ -203,32 +203,32 @@ class Exposition:
         for read in self._own:
             try:
                 found += read()
-            except Exception as error:  # the other numbers are worth showing
+            except Exception as error:  # The other numbers are still useful.
                 log.warning("numbers could not be read", exc_info=error)
         return json.dumps([_pack(metric) for metric in found]).encode()
 
 
 class _Merged(CollectorRegistry):
-    """Stands where the library wants a registry."""
+    """Passes metrics to functions of the library that require a registry."""
 
     def __init__(self, metrics: Iterable[Metric]) -> None:
         super().__init__()
         self._metrics = metrics
 
     def collect(self) -> Iterator[Metric]:
-        """Return the metrics that were merged."""
+        """Return the merged metrics."""
         return iter(self._metrics)
 
 
 def _pack(metric: Metric) -> Sequence[object]:
-    # A moment of creation beside each number would double them.
+    # Omits the creation time of each number, which would double them.
     created = f"{metric.name}_created"
     samples = [(one.name, one.labels, one.value) for one in metric.samples if one.name != created]
     return metric.name, metric.documentation, metric.type, samples
 
 
 def unpack(packed: bytes, **labels: str) -> list[Metric]:
-    """Return the metrics that another process packed, each sample with these labels too.
+    """Return the metrics that another process packed, with additional labels on each sample.
 
     Raises `ValueError` for anything else.
     """
@@ -245,13 +245,13 @@ def unpack(packed: bytes, **labels: str) -> list[Metric]:
 
 
 class MetricsSocket:
-    """Answers every process of our own user with what this process counted.
+    """Serves this process's metrics to other processes of the same user.
 
-    It lies in `folder` as `PROCESS-SLOT.sock`, the lowest slot that no living process has.
+    The socket is `PROCESS-SLOT.sock` in `folder`, with the lowest slot that no running process has.
     """
 
     def __init__(self, folder: Path, process: str, packed: Callable[[], bytes]) -> None:
-        """Make the socket. Raises `OSError` where the folder cannot have one."""
+        """Create the socket. Raises `OSError` if the folder does not allow one."""
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._packed = packed
         self.slot = self._take_slot(folder, process)
@@ -268,7 +268,7 @@ class MetricsSocket:
         for number in range(_MOST_SLOTS):
             self._lock = (folder / f"{process}-{number}.lock").open("w")
             try:
-                # Held as long as this process lives.
+                # Held until this process exits.
                 fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 self._lock.close()
@@ -290,10 +290,10 @@ class MetricsSocket:
                 connection.sendall(self._packed())
 
     def close(self) -> None:
-        """Stop answering."""
+        """Stop serving."""
         self._closed = True
         self._path.unlink(missing_ok=True)
-        # Closing alone does not wake a thread that waits in accept().
+        # Closing alone does not wake a thread in accept().
         with contextlib.suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
@@ -301,7 +301,7 @@ class MetricsSocket:
 
 
 def _ask_neighbours(folder: Path, own: str) -> Iterator[Metric]:
-    """Ask every process of the folder but the own one; a process that fails is left out."""
+    """Read the metrics of all other processes in the folder, except those that fail."""
     for path in sorted(folder.glob("*.sock")):
         process, _, slot = path.stem.rpartition("-")
         if path.stem == own or not process:
@@ -325,7 +325,7 @@ def _ask(path: Path) -> bytes:
 
 @contextlib.contextmanager
 def _near(path: Path) -> Iterator[str]:
-    """Give an address of the socket that fits: a kernel takes only some hundred bytes of path."""
+    """Yield a path of the socket that is short enough, about a hundred bytes."""
     if len(os.fsencode(path)) <= _LONGEST_PATH_BYTES:
         yield str(path)
         return
@@ -337,10 +337,9 @@ def _near(path: Path) -> Iterator[str]:
 
 
 class MetricsPort:
-    """Answers `GET /metrics` on `address` until it is closed, in a thread of its own.
+    """Serves `GET /metrics` on `address` until it is closed, in its own thread.
 
-    With a `token` only to those who send it as `Authorization: Bearer`. While the port is taken,
-    it is tried again.
+    With a `token`, requests need it as `Authorization: Bearer`. A port in use is tried again.
     """
 
     def __init__(
@@ -354,7 +353,7 @@ class MetricsPort:
         threading.Thread(target=self._run, name="metrics port", daemon=True).start()
 
     def close(self) -> None:
-        """Stop answering, soon."""
+        """Stop serving, after a short while."""
         self._closed.set()
 
     def _run(self) -> None:
@@ -389,11 +388,11 @@ class _Server(HTTPServer):
         super().__init__(address, _Handler)
 
     def server_bind(self) -> None:
-        """Bind without asking anybody for this machine's name, as the library would."""
+        """Bind without resolving this machine's name, which the library would do."""
         socketserver.TCPServer.server_bind(self)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing: the library would print where the client is."""
+        """Log nothing, because the library would print the client's address."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -403,7 +402,7 @@ class _Handler(BaseHTTPRequestHandler):
     sys_version = ""
 
     def do_GET(self) -> None:
-        """Answer a scrape."""
+        """Respond to a scrape."""
         scheme, _, given = self.headers.get("Authorization", "").partition(" ")
         token = self.server.token
         knows = scheme.lower() == "bearer" and hmac.compare_digest(
@@ -424,4 +423,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *_: object) -> None:
-        """Say nothing: the library would write the client's address and what it asked for."""
+        """Log nothing, because the library would print the client's address and the request."""
