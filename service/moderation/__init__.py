@@ -1,1 +1,1 @@
-"""Use cases, one verb a file: plain functions over the ports."""
+"""Use cases: plain functions over the ports."""

@@ -1,4 +1,4 @@
-"""Adds accounts, changes their rights and passwords, ends them; one owner always remains."""
+"""Adds, changes and ends accounts; at least one owner always remains."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from service.ports.services import Services
 MIN_PASSWORD_CHARS = 12
 MAX_PASSWORD_CHARS = 1_000
 MAX_NAME_CHARS = 60
-# Verified in place of a real hash when a name is unknown, so that both answers take as long.
+# Verified in place of a real hash if the name is unknown, so that both responses take as long.
 _DECOY_PASSWORD = "no account has this password"  # noqa: S105  # opens nothing
 _NOT_THE_PASSWORD = Problem("old", "is not the password", "enter the present one")
 
 
 class LastOwnerError(ConflictError):
-    """There would be no owner left, and nobody who could make another."""
+    """No owner would be left to create another."""
 
 
 class AboveOwnRoleError(ConflictError):
-    """Nobody gives a role above their own, nor changes an account that has one."""
+    """Nobody may give a role above their own, or change an account with one."""
 
 
 def refuse_above(role: Role, actor_role: Role) -> None:
-    """Raise `AboveOwnRoleError` if `role` is mightier than that of whoever acts."""
+    """Raise `AboveOwnRoleError` if `role` is above the actor's."""
     if is_above(role, actor_role):
         msg = f"the role {role} is above that of whoever acts, {actor_role}"
         raise AboveOwnRoleError(msg)
@@ -46,7 +46,7 @@ def refuse_above(role: Role, actor_role: Role) -> None:
 def refuse_access(
     role: Role, site_ids: Sequence[SiteId] | None, services: Services
 ) -> list[Problem]:
-    """Return what is wrong with a role at these sites; None stands for all sites."""
+    """Return the problems of a role at these sites; None stands for all sites."""
     problems: list[Problem] = []
     if site_ids is None:
         return problems
@@ -68,9 +68,9 @@ def set_access(
     actor: str,
     actor_role: Role = Role.OWNER,
 ) -> User:
-    """Give an account another role, or other sites (None: all); return it as it is then.
+    """Change an account's role and sites (None: all); return the account.
 
-    Raises `InvalidInputError` for sites that cannot be, `LastOwnerError`, `AboveOwnRoleError`,
+    Raises `InvalidInputError` for impossible sites, `LastOwnerError`, `AboveOwnRoleError`,
     `NotFoundError`.
     """
     problems = refuse_access(role, site_ids, services)
@@ -93,7 +93,7 @@ def set_access(
 def end_user(
     user_id: str, services: Services, *, actor: str, actor_role: Role = Role.OWNER
 ) -> User:
-    """End an account and its sessions at once; return it. Ending it twice changes nothing.
+    """End an account and its sessions at once; return it. A repeat changes nothing.
 
     Raises `LastOwnerError`, `AboveOwnRoleError`, `NotFoundError`.
     """
@@ -112,9 +112,9 @@ def end_user(
 def restore_user(
     user_id: str, services: Services, *, actor: str, actor_role: Role = Role.OWNER
 ) -> tuple[User, str]:
-    """Let an ended account back in, with a new one-time password; return both.
+    """Restore an ended account with a new one-time password; return both.
 
-    Raises `ConflictError` for one that has not ended, `AboveOwnRoleError`, `NotFoundError`.
+    Raises `ConflictError` if it has not ended, `AboveOwnRoleError`, `NotFoundError`.
     """
     password = services.new_secret()
     password_hash = services.passwords.hash(password)
@@ -130,14 +130,14 @@ def restore_user(
 
 
 def set_preferences(user: User, preferences: Preferences, services: Services) -> User:
-    """Keep how a person likes the pages; return their account."""
+    """Store a person's preferences for the pages; return their account."""
     return services.users.change(user.id, lambda now, _: replace(now, preferences=preferences))
 
 
 def set_mail(user: User, address: str, services: Services) -> User:
-    """Keep where an account is sent digests, nowhere for an empty address; return the account.
+    """Set an account's address for digests, none if it is empty; return the account.
 
-    Raises `InvalidInputError` for what is no email address.
+    Raises `InvalidInputError` if it is not an email address.
     """
     address = address.strip()
     if address and not is_mail_address(address):
@@ -151,7 +151,7 @@ def set_mail(user: User, address: str, services: Services) -> User:
 
 
 def _keep_an_owner(changed: User, everybody: Sequence[User]) -> None:
-    """Raise `LastOwnerError` if nobody could run the place after this change."""
+    """Raise `LastOwnerError` if no owner of all sites would be left after this change."""
 
     def owns(user: User) -> bool:
         return user.role is Role.OWNER and user.site_ids is None and user.ended_at is None
@@ -170,11 +170,11 @@ def add_user(
     site_ids: Sequence[SiteId] | None = None,
     actor_role: Role = Role.OWNER,
 ) -> tuple[User, str]:
-    """Keep a new account and return it with its one-time password.
+    """Add an account and return it with its one-time password.
 
-    Without a role the first account is an owner, later ones are moderators. Raises
-    `InvalidInputError` for an unusable name, unknown sites or an owner of some sites,
-    `ConflictError` for a taken name, `AboveOwnRoleError` for a role above `actor_role`.
+    The first account is by default an owner, later ones are moderators. Raises `InvalidInputError`
+    for an invalid name, unknown sites or an owner with only some sites, `ConflictError` if the name
+    exists, `AboveOwnRoleError` for a role above `actor_role`.
     """
     name = name.strip()
     if role is None:
@@ -207,7 +207,7 @@ def _name_problems(name: str) -> list[Problem]:
 
 
 def find_user(name: str, services: Services) -> User:
-    """Return the account of this name. Raises `NotFoundError` for an unknown one."""
+    """Return the account with this name. Raises `NotFoundError` if there is none."""
     user = services.users.find(name)
     if user is None:
         msg = f"there is no moderator called {name!r}"
@@ -232,9 +232,9 @@ def reset_password(
 
 
 def authenticate_user(name: str, password: str, services: Services) -> User:
-    """Return the account if the password fits. Raises `NotAuthenticatedError` otherwise.
+    """Return the account if the password is right. Raises `NotAuthenticatedError` otherwise.
 
-    An account that has ended is answered like a wrong password.
+    An ended account raises the same error as a wrong password.
     """
     user = services.users.find(name)
     password = password[:MAX_PASSWORD_CHARS]
@@ -250,9 +250,9 @@ def check_password(user: User, password: str, services: Services) -> bool:
 
 
 def change_password(user: User, services: Services, *, old: str, new: str) -> User:
-    """Replace a password by the moderator's own and end all sessions; return the account.
+    """Replace a password with the moderator's own and end all sessions; return the account.
 
-    Raises `InvalidInputError` that names everything wrong with either password.
+    Raises one `InvalidInputError` with all problems of both passwords.
     """
     problems = []
     if not check_password(user, old, services):
@@ -277,10 +277,10 @@ def _set_password(
     must_change: bool,
     instead_of: str | None = None,
 ) -> User:
-    """Set a password and end the sessions that the old one began, in one transaction with `act`.
+    """Set a password and end the earlier sessions, in one transaction with `act`.
 
-    With `instead_of`, raise `InvalidInputError` if the stored hash is no longer this one, so that a
-    password change cannot undo a reset that was committed meanwhile.
+    With `instead_of`, raises `InvalidInputError` if the stored hash has changed, so that a password
+    change cannot undo a concurrent reset.
     """
     password_hash = services.passwords.hash(password)
 

@@ -1,4 +1,4 @@
-"""Writes what a person did into the log that is only ever appended to."""
+"""Writes people's acts to the append-only audit log."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from service.ports.services import Services
 def make_act(
     services: Services, *, actor: str, act: str, subject: str, detail: str = ""
 ) -> AuditEntry:
-    """Return the entry of an act done now, to be kept in the transaction that does it.
+    """Return the entry of an act, to be stored in the act's transaction.
 
     `detail` never holds comment text.
     """
@@ -20,7 +20,7 @@ def make_act(
 
 
 def record_act(services: Services, *, actor: str, act: str, subject: str, detail: str = "") -> None:
-    """Append the entry of an act that changes nothing in the database. See `make_act`."""
+    """Append the entry of an act without a transaction of its own. See `make_act`."""
     services.audit_log.append(
         make_act(services, actor=actor, act=act, subject=subject, detail=detail)
     )
@@ -29,14 +29,14 @@ def record_act(services: Services, *, actor: str, act: str, subject: str, detail
 def counting_act(
     services: Services, *, actor: str, act: str, subject: str, detail: str = "{}"
 ) -> Callable[[int], AuditEntry]:
-    """Return a function that makes the entry of an act on a number of things; see `make_act`."""
+    """Return a function that takes a count and returns an act's entry; see `make_act`."""
     return lambda count: make_act(
         services, actor=actor, act=act, subject=subject, detail=detail.format(count)
     )
 
 
 def act_on_bulk_decision(bulk_decision: BulkDecision) -> AuditEntry:
-    """Return the log's entry of a bulk decision, or of its undoing, as it begins."""
+    """Return the entry of a bulk decision, or of its undoing, when it begins."""
     if bulk_decision.undone_at is None:
         return AuditEntry(
             at=bulk_decision.decided_at,
@@ -55,7 +55,7 @@ def act_on_bulk_decision(bulk_decision: BulkDecision) -> AuditEntry:
 
 
 def acts_on_comments(changed: Sequence[Decision]) -> list[AuditEntry]:
-    """Return the log's entries of decisions on single comments, to be kept together with them."""
+    """Return the entries of decisions on single comments, to be stored with the decisions."""
     return [
         AuditEntry(
             at=one.undone_at or one.decided_at,

@@ -1,4 +1,4 @@
-"""Writes messages that tell sites of verdicts and rulings, and has them delivered."""
+"""Writes messages that notify sites of verdicts and rulings, and triggers their delivery."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from service.scoring.rules import REASONS
 log = logging.getLogger(__name__)
 
 Endpoints = Mapping[SiteId, Endpoint | None]
-"""Where sites want to be told, None where they want nothing."""
+"""The endpoint of each site, None for a site without one."""
 
 
 def tell_of_decisions(seen: Iterable[Case], services: Services, *, at_once: bool = False) -> None:
-    """Have messages delivered that were kept with decisions, or with their undoing.
+    """Deliver the messages that were stored with decisions or their undoing.
 
-    `seen` are the cases as they stood before. If a verdict came while the message was written, the
-    site is sent another. A store that is away costs that message, which is logged, nothing else.
+    `seen` are the cases as they were before. If a verdict was stored meanwhile, another message is
+    written. If a store is unavailable, only that message is lost, which is logged.
     """
     unjudged = {case.comment.id: case for case in seen if case.verdict is None}
     try:
@@ -39,7 +39,7 @@ def tell_of_decisions(seen: Iterable[Case], services: Services, *, at_once: bool
         messages = write_decision_messages(
             [case for case in late if case.decision], services, at_once=at_once
         )
-        # What told it knew of a decision that is none any more, and was perhaps withdrawn.
+        # The verdict's message named a decision that was undone since, and may have been withdrawn.
         before_ruled = [case for case in late if unjudged[case.comment.id].decision]
         messages += write_verdict_messages(before_ruled, services)
         if messages:
@@ -52,9 +52,9 @@ def tell_of_decisions(seen: Iterable[Case], services: Services, *, at_once: bool
 def write_verdict_messages(
     cases: Sequence[Case], services: Services, endpoints: Endpoints | None = None
 ) -> list[Delivery]:
-    """Return the messages to keep together with verdicts: the verdict, and if a person must look.
+    """Return the messages to store with verdicts: the verdict, and a request for review.
 
-    With `endpoints`, as `endpoints_of` returns them, no store is asked for anything.
+    With `endpoints`, from `endpoints_of`, no store is read.
     """
     events = []
     for case in cases:
@@ -71,10 +71,10 @@ def write_messages(
     *,
     before: Iterable[Case] = (),
 ) -> list[Delivery]:
-    """Return a message for each event that its site wants to be told of, in order.
+    """Return a message for each event that its site has subscribed to, in order.
 
-    `before` are the cases as they stood before a decision or its undoing; without it no site is
-    built for that.
+    `before` are the cases as they were before a decision or its undoing; without it no builds are
+    triggered.
     """
     if endpoints is None:
         endpoints = endpoints_of((case for case, _ in events), services)
@@ -88,7 +88,7 @@ def write_messages(
 
 
 def endpoints_of(cases: Iterable[Case], services: Services) -> Endpoints:
-    """Return where the sites of these cases want to be told."""
+    """Return the endpoints of these cases' sites."""
     site_ids = {case.comment.site_id for case in cases}
     return {site_id: services.endpoints.get(site_id) for site_id in site_ids}
 
@@ -96,10 +96,10 @@ def endpoints_of(cases: Iterable[Case], services: Services) -> Endpoints:
 def write_ruling_messages(
     cases: Sequence[Case], services: Services, *, before: Iterable[Case], at_once: bool = False
 ) -> list[Delivery]:
-    """Return the messages to keep together with rulings, or with their undoing.
+    """Return the messages to store with rulings or their undoing.
 
-    `before` are the same cases as they stood. Verdicts' messages are written again: a store keeps
-    them in place of those that told another ruling and were withdrawn with it.
+    `before` are the same cases as they were before. Verdicts' messages are included: the store uses
+    them to replace those that were withdrawn with an earlier ruling.
     """
     judged = [case for case in cases if case.verdict is not None]
     return [
@@ -111,11 +111,10 @@ def write_ruling_messages(
 def write_decision_messages(
     cases: Sequence[Case], services: Services, *, before: Iterable[Case] = (), at_once: bool = False
 ) -> list[Delivery]:
-    """Return what sites want to know of rulings, or of their undoing, as the cases stand.
+    """Return the messages about rulings or their undoing, to be stored with them.
 
-    They are to be kept together with the rulings. A ruling is told once its site's undo time has
-    passed, and can be taken back unsent until then; `at_once` is for rulings of the site itself.
-    An undoing is told without delay.
+    A ruling is sent after its site's undo time, and an undo before that withdraws the message. With
+    `at_once`, for rulings of the site itself, there is no undo time. An undo is sent at once.
     """
     events = [(case, EventKind.DECISION) for case in cases]
     messages = write_messages(events, services, before=before)
@@ -128,7 +127,7 @@ def write_decision_messages(
     }
     for place, message in enumerate(messages):
         decision, wait = decisions[message.comment_id], seconds[message.site_id]
-        # The site shows a ruling from its moment on, so a build is due for its undoing as well.
+        # The site shows a ruling at once, so its undoing needs a build too.
         if decision is not None and wait and message.form is not DeliveryForm.BUILD_HOOK:
             due_at = decision.decided_at + timedelta(seconds=wait)
             messages[place] = replace(message, next_try_at=due_at, decision_id=decision.id)
@@ -138,7 +137,7 @@ def write_decision_messages(
 def write_withdrawn_messages(cases: Iterable[Case], services: Services) -> list[Delivery]:
     """Return the messages that make sites rebuild their pages without withdrawn comments.
 
-    They are to be kept together with the withdrawal; `cases` are those as they stood before.
+    They are to be stored with the withdrawal; `cases` are as they were before it.
     """
     shown = [case for case in cases if as_published(case)]
     endpoints = {
@@ -151,7 +150,7 @@ def write_withdrawn_messages(cases: Iterable[Case], services: Services) -> list[
 
 
 def wake_deliverers(services: Services) -> None:
-    """Ask that messages go out now; if that cannot be asked, they go out some seconds later."""
+    """Wake the process that delivers. If that fails, messages are sent some seconds later."""
     try:
         services.delivery_queue.wake()
     except ModerationError as error:
@@ -170,12 +169,12 @@ def _delivery(case: Case, event: EventKind, endpoint: Endpoint, services: Servic
         form=endpoint.form,
         url=endpoint.url,
         payload=(
-            # What a platform is asked is settled when it is asked.
+            # A platform's act is chosen when it is sent.
             "{}" if endpoint.form.is_call else _payload(case, event, now, services.statements)
         ),
         created_at=now,
         next_try_at=now + BUILD_EVERY if builds else None,
-        # Of a verdict that came after a ruling the site hears as long as that ruling stands.
+        # A verdict that follows a ruling is sent only while that ruling is in force.
         decision_id=(
             case.decision.id
             if case.decision and event is not EventKind.DECISION and not builds
@@ -185,7 +184,7 @@ def _delivery(case: Case, event: EventKind, endpoint: Endpoint, services: Servic
 
 
 def _payload(case: Case, event: EventKind, now: datetime, statements: StatementLinks) -> str:
-    """Return the message's body: ids and conclusions, never a word of the comment."""
+    """Return the message's body: ids and conclusions, no text of the comment."""
     verdict, decision = case.verdict, case.decision
     if event is EventKind.DECISION:
         at = decision.decided_at if decision else now
@@ -214,13 +213,13 @@ def _payload(case: Case, event: EventKind, now: datetime, statements: StatementL
 
 
 def _reasons(verdict: Verdict | None) -> list[str]:
-    """Return rules that held, then what spoke for spam or ham, the weightiest first."""
+    """Return the rules that apply, then the reasons for spam or ham, the weightiest first."""
     if verdict is None:
         return []
     weighed = sorted(verdict.signals, key=lambda one: -abs(one.contribution))
     reasons = (one.signal.reason for one in weighed if one.contribution)
     held = (REASONS[rule] for rule in verdict.held_by)
-    # Receivers expect messages below some 20 kB; more reasons than these nobody reads.
+    # Receivers expect messages below some 20 kB, and more reasons do not help.
     return list(dict.fromkeys([*held, *reasons]))[:20]
 
 
@@ -236,9 +235,9 @@ def record_rulings(
     open_only: bool = False,
     at_once: bool = False,
 ) -> list[DecidedComment]:
-    """Rule on these comments in one transaction and return what changed, as `add_many` does.
+    """Record rulings on these comments in one transaction; return the changes as `add_many`.
 
-    With `at_once` it is their site itself that rules, whose undo time nobody waits for.
+    `at_once` is for rulings of the comments' own site, which need no undo time.
     """
     now = services.clock()
     decisions = [
@@ -264,7 +263,7 @@ def record_rulings(
 def undo_rulings(
     cases: Sequence[Case], services: Services, *, by: str, acts: Acts | None = None
 ) -> list[DecidedComment]:
-    """Undo the decisions on these comments in one transaction and return those that were undone."""
+    """Undo these comments' decisions in one transaction; return the undone decisions."""
     undone = [replace(case, decisions=()) for case in cases]
     messages = write_ruling_messages(undone, services, before=cases, at_once=True)
     changed = services.decisions.undo_many(
@@ -285,7 +284,7 @@ def _tell(
     *,
     at_once: bool,
 ) -> list[DecidedComment]:
-    """Have the messages of what changed delivered; return that with its comments."""
+    """Deliver the messages of changed decisions; return these with their comments."""
     seen = {case.comment.id: case for case in cases}
     if messages:
         ids = dict.fromkeys(one.comment_id for one in changed)

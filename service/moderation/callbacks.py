@@ -1,4 +1,4 @@
-"""Sets where a site is told of its comments, with which secret, and sends messages again."""
+"""Sets sites' endpoints and secrets, and replays messages."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from service.moderation.announcing import wake_deliverers
 from service.ports.audit import AuditEntry
 from service.ports.services import Services
 
-# During a rotation messages carry a signature by each secret; two are enough to change one.
+# During a rotation messages are signed with each secret; two are enough.
 MAX_SECRETS = 2
 _SECRET_PREFIX = "whsec_"  # noqa: S105  # a prefix, not a secret
-# A platform's own words of what it takes for a token; nothing that could end a header.
+# The limit of tokens: characters that cannot end a header.
 _TOKEN = re.compile(r"[\x21-\x7e]{8,500}")
 _KNOWN_ADDRESSES = {DeliveryForm.GITHUB: "https://api.github.com/graphql"}
 APPLIED_EVENTS = (EventKind.VERDICT, EventKind.DECISION)
-"""What can be applied at a platform."""
+"""The events that can be applied at a platform."""
 
 
 def set_callback(
@@ -34,10 +34,10 @@ def set_callback(
     actor: str,
     events: Sequence[EventKind] = tuple(EventKind),
 ) -> Endpoint:
-    """Call this address, with a new secret in place of all earlier ones, which is shown this once.
+    """Set a site's callback with a new secret, which is returned only here.
 
-    Raises `InvalidInputError` for an address that is never called, for no events and where the site
-    has an endpoint of another form, and `NotFoundError` for an unknown site.
+    Raises `InvalidInputError` for a forbidden URL, for no events and if the site has another form
+    of endpoint, `NotFoundError` for an unknown site.
     """
     endpoint = Endpoint(
         site_id=site_id,
@@ -59,10 +59,10 @@ def set_applier(
     url: str | None = None,
     events: Sequence[EventKind] = APPLIED_EVENTS,
 ) -> Endpoint:
-    """Have a site's decisions applied at its platform.
+    """Apply a site's decisions at its platform.
 
-    `url` is the address of its API, None for the known one of GitHub. What waited for a new token
-    goes out. The token is never shown again. Raises as `set_callback`.
+    `url` is the address of its API, None for GitHub's own. Messages that waited for a new token are
+    sent. The token is never shown. Raises as `set_callback`.
     """
     endpoint = Endpoint(
         site_id=site_id,
@@ -78,10 +78,10 @@ def set_applier(
 def set_build_hook(
     site_id: SiteId, url: str, services: Services, *, actor: str, token: str | None = None
 ) -> Endpoint:
-    """Have a site built anew when what it shows changes.
+    """Rebuild a site when the comments that it shows have changed.
 
-    `url` is called once for all changes of a minute; `token` is for a host that asks for one, as
-    GitHub does, and is shown to nobody any more. Raises as `set_callback`.
+    `url` is called at most once a minute. `token` is for hosts that need one, such as GitHub; it is
+    never shown. Raises as `set_callback`.
     """
     endpoint = Endpoint(
         site_id=site_id,
@@ -95,7 +95,7 @@ def set_build_hook(
 
 
 def resume_applier(site_id: SiteId, services: Services, *, actor: str) -> Endpoint:
-    """Try a platform or a build hook again that refused, and return the endpoint as it is then.
+    """Resume a platform or build hook that refused; return the endpoint.
 
     Raises `NotFoundError` if the site has neither.
     """
@@ -118,10 +118,10 @@ def change_callback(
     url: str | None = None,
     events: Sequence[EventKind] | None = None,
 ) -> Endpoint:
-    """Change a callback's address or events and leave its secrets; return it as it is then.
+    """Change a callback's URL or events, not its secrets; return it.
 
-    What still waits, and what is replayed, goes to the new address. Raises as `set_callback`,
-    `NotFoundError` if the site has no callback, and `ConflictError` for one at a platform.
+    Waiting and replayed messages go to the new URL. Raises as `set_callback`, `NotFoundError` if
+    the site has no callback, and `ConflictError` for a platform.
     """
 
     def changed(old: Endpoint | None) -> Endpoint:
@@ -139,11 +139,11 @@ def change_callback(
 
 
 def rotate_secret(site_id: SiteId, services: Services, *, actor: str) -> Endpoint:
-    """Sign with a new secret beside the newest one so far, until the next rotation.
+    """Sign with a new secret in addition to the newest one, until the next rotation.
 
-    It is the first of the endpoint that is returned, and is shown this once. Rotating twice ends
-    the old one. Raises `NotFoundError` if the site has no callback, and `ConflictError` for one at
-    a platform, which has a token and no secret.
+    The new secret is the first of the returned endpoint, and is returned only here. The next
+    rotation ends the old one. Raises `NotFoundError` if the site has no callback, and
+    `ConflictError` for a platform, which has a token instead.
     """
     secret = _new_secret(services)
 
@@ -156,7 +156,7 @@ def rotate_secret(site_id: SiteId, services: Services, *, actor: str) -> Endpoin
 
 
 def remove_callback(site_id: SiteId, services: Services, *, actor: str) -> None:
-    """Tell a site nothing more; what still waits is given up when its turn comes."""
+    """Remove a site's endpoint. Waiting messages are given up when they are due."""
     act = make_act(services, actor=actor, act="remove callback", subject=site_id)
     services.endpoints.remove(site_id, act=act)
 
@@ -176,9 +176,9 @@ def replay_deliveries(
     ids: Sequence[str] | None = None,
     site_id: SiteId | None = None,
 ) -> int:
-    """Let given-up messages be tried again from the start; return how many there were.
+    """Try given-up messages again with all attempts; return their number.
 
-    `ids` None means all of them, at most the newest 10,000, of one site if given.
+    `ids` None stands for all, at most the newest 10,000, or for those of one site.
     """
     if ids is None:
         dead = services.deliveries.recent(state=DeliveryState.DEAD, site_id=site_id, limit=10_000)
@@ -194,7 +194,7 @@ def replay_deliveries(
 def newest_deliveries(
     state: DeliveryState, services: Services, *, site_ids: Collection[SiteId] | None, limit: int
 ) -> list[Delivery]:
-    """Return the newest messages in this state of these sites, of all for None."""
+    """Return the newest messages in this state, of these sites or of all."""
     found: list[Delivery] = []
     for site_id in (None,) if site_ids is None else site_ids:
         found += services.deliveries.recent(state=state, site_id=site_id, limit=limit)
@@ -204,7 +204,7 @@ def newest_deliveries(
 def get_delivery(
     delivery_id: str, services: Services, *, site_id: SiteId | None = None
 ) -> Delivery:
-    """Return a message. Raises `NotFoundError` for one of nobody or of another site."""
+    """Return a message. Raises `NotFoundError` if it is unknown or another site's."""
     delivery = services.deliveries.get(delivery_id)
     if site_id is not None and delivery.site_id != site_id:
         raise NotFoundError("this site has no message of this id")
@@ -212,9 +212,9 @@ def get_delivery(
 
 
 def signed_callback(endpoint: Endpoint | None) -> Endpoint:
-    """Return a site's endpoint if it is a callback that is signed.
+    """Return a site's endpoint if it is a signed callback.
 
-    Raises `NotFoundError` if it has none, `ConflictError` for one at a platform.
+    Raises `NotFoundError` if there is none, `ConflictError` for a platform.
     """
     if endpoint is None:
         raise NotFoundError("this site has no callback")
@@ -243,7 +243,7 @@ def _change(
     act: AuditEntry,
     services: Services,
 ) -> Endpoint:
-    """Keep what `how` makes of a site's endpoint, and send what waited for a platform."""
+    """Replace a site's endpoint by the result of `how`, and send messages that waited for it."""
     endpoint = services.endpoints.change(site_id, how, act=act)
     if endpoint.form.is_call:
         wake_deliverers(services)
@@ -253,7 +253,7 @@ def _change(
 def _refuse(
     endpoint: Endpoint, present: Endpoint | None, services: Services, *, token: str | None = None
 ) -> None:
-    """Raise `InvalidInputError` for whatever is wrong with the endpoint and its token."""
+    """Raise `InvalidInputError` for problems of the endpoint and its token."""
     problems = []
     if token is not None and not _TOKEN.fullmatch(token.strip()):
         problem = "is no token: it has other than 8 to 500 printable ASCII characters"

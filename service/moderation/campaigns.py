@@ -1,8 +1,7 @@
-"""Groups judged comments into campaigns, applies a site's policy to them, decides them in one go.
+"""Groups judged comments into campaigns, applies sites' policies, and decides campaigns.
 
-One process at a time groups, with a lease on a row of the database. It remembers the newest traits
-in memory to find what a comment is like; the database says which campaign that means. Grouping a
-comment twice changes nothing the second time.
+Only one process at a time groups, with a lease in the database. Its memory of recent traits finds
+similar comments, and the database has their campaigns. Grouping a comment twice changes nothing.
 """
 
 from __future__ import annotations
@@ -32,26 +31,26 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# How long a process that died keeps the others from grouping; one that lives renews it every turn.
+# A dead process's lease ends after this; a live process renews it at every turn.
 _LEASE = timedelta(seconds=30)
 MOST_REMEMBERED = 200_000
-# Placed in one transaction: on SQLite nobody else writes meanwhile.
+# Grouped in one transaction, during which SQLite has no other writer.
 GROUPED_AT_ONCE = 50
 
 
 class GroupingMemory:
-    """What a process remembers between its turns; `holder` is its name on the lease."""
+    """The traits that a process has read; `holder` is its name on the lease."""
 
     def __init__(self, holder: str, *, most: int = MOST_REMEMBERED) -> None:
         self.holder = holder
         self.most = most
         self.grouping: Grouping | None = None
-        # From where on traits are still to be read again, None once all were.
+        # The place from which traits are still to be read, None once all are.
         self.fill_after: int | None = None
 
     def begin(self, after: int) -> Grouping:
-        """Remember nothing yet, with all after this place to be read again."""
-        # Imported late: numpy takes 25 MB, and a place where nobody writes needs none.
+        """Start an empty memory; everything after this place is to be read."""
+        # Imported late: numpy takes 25 MB, which an idle installation does not need.
         from service.campaigns.grouping import Grouping
 
         self.grouping = Grouping(max_remembered=self.most)
@@ -59,17 +58,16 @@ class GroupingMemory:
         return self.grouping
 
     def clear(self) -> None:
-        """Give the memory back: somebody else groups now."""
+        """Free the memory, because another process groups."""
         self.grouping = None
         self.fill_after = None
 
 
 def group_fresh(services: Services, memory: GroupingMemory, *, goes_on: Callable[[], bool]) -> int:
-    """Place fresh comments while `goes_on`, if it is this process's turn; return how many.
+    """Group new comments while `goes_on`, if this process has the lease; return their number.
 
-    Whose turn begins first reads what was placed already, over several calls if need be, as soon
-    as there is anything to place.
-    Raises `StoreUnavailableError`; the next call goes on where this one ended.
+    A new holder first reads earlier traits, over several calls if necessary, once there are new
+    comments. Raises `StoreUnavailableError`; the next call continues where this one ended.
     """
     now = services.clock()
     lease = services.campaigns.take_lease(memory.holder, now=now, until=now + _LEASE)
@@ -98,7 +96,7 @@ def group_fresh(services: Services, memory: GroupingMemory, *, goes_on: Callable
 def _fill(
     grouping: Grouping, memory: GroupingMemory, services: Services, *, goes_on: Callable[[], bool]
 ) -> None:
-    """Read on in what was placed before, until all of it is remembered, while `goes_on`."""
+    """Read earlier traits while `goes_on`."""
     while memory.fill_after is not None:
         page = services.campaigns.grouped(after=memory.fill_after, limit=2_000)
         for traits in page.traits:
@@ -120,7 +118,7 @@ def _place(fresh: Sequence[Traits], grouping: Grouping, services: Services) -> N
     joined = services.campaigns.place(placements, at=services.clock())
     for one in placements:
         if one.like is not None and one.comment_id not in joined:
-            # Withdrawn, erased or taken out of its campaign since it was remembered.
+            # It was withdrawn, erased or taken out of its campaign meanwhile.
             grouping.forget(one.like)
     if joined:
         log.info("comments joined campaigns", extra={"joined": len(joined), "of": len(fresh)})
@@ -128,11 +126,11 @@ def _place(fresh: Sequence[Traits], grouping: Grouping, services: Services) -> N
 
 
 def _find(traits: Traits, grouping: Grouping) -> CommentId | None:
-    """Return the comment that this one is like, and remember it for those that come after."""
+    """Return the most similar earlier comment, and remember this one."""
     try:
         found = grouping.find(traits)
         grouping.remember(traits, found.campaign_id if found else None)
-    except Exception:  # whatever one comment provokes, others go on
+    except Exception:  # an error of one comment must not stop the others
         extra = {"comment_id": traits.comment_id}
         log.exception("a comment cannot be compared with others", extra=extra)
         return None
@@ -140,7 +138,7 @@ def _find(traits: Traits, grouping: Grouping) -> CommentId | None:
 
 
 def _apply_policies(joined: Mapping[CommentId, str], services: Services) -> None:
-    """Reject who joined a campaign that people rejected, where the site's policy says so."""
+    """Reject new members of campaigns that people rejected, if the site's policy says so."""
     wishing = {site.id for site in services.sites.all() if site.settings.rejects_campaigns}
     for case in services.cases.find(list(joined)) if wishing else ():
         if case.comment.site_id in wishing and _may_be_settled(case):
@@ -150,7 +148,7 @@ def _apply_policies(joined: Mapping[CommentId, str], services: Services) -> None
 def _may_be_settled(case: Case) -> bool:
     """Return True if a comment is unsure, not degraded, and neither reported, appealed nor decided.
 
-    One that looks sincere waits for a person, whatever its campaign is.
+    Comments that look sincere always wait for a person.
     """
     verdict = case.verdict
     return (
@@ -168,7 +166,7 @@ def _reject_like_the_others(case: Case, campaign_id: str, services: Services) ->
     rulings = services.campaigns.peoples_rulings(campaign_id)
     if not may_reject(rulings):
         return
-    # Nothing is to be done where it was withdrawn or decided in the meantime.
+    # It may have been withdrawn or decided meanwhile.
     with suppress(ConflictError, NotFoundError):
         decide_comment(
             case.comment.id,
@@ -176,12 +174,12 @@ def _reject_like_the_others(case: Case, campaign_id: str, services: Services) ->
             services,
             decided_by=CAMPAIGN_POLICY,
             note=f"People rejected {rulings.rejected} of its campaign and approved none.",
-            # A policy overrules nobody.
+            # A policy never overrides a person.
             instead_of=(),
         )
 
 
-# Decided within one request, at some 1,000 a second; whoever has more waiting presses twice.
+# About 1,000 are decided a second within the request; more need a second one.
 MOST_AT_ONCE = 5_000
 
 
@@ -199,12 +197,12 @@ def decide_campaign(
     note: str | None = None,
     bulk_decision_id: str | None = None,
 ) -> BulkDecision | None:
-    """Rule on ticked members, and return the bulk decision; None if nothing is left to rule on.
+    """Rule on ticked members; return the bulk decision, None if nothing is left to rule on.
 
-    With `others_until` all other waiting members received by then are ruled on as well, at most
-    `MOST_AT_ONCE`, except the `unticked` and those below `LOW_P_SPAM`. Members that were decided in
-    the meantime are left alone. With `exceptions_leave` the unticked ones leave the campaign. Only
-    comments of `site_ids` are changed; None means all. Raises what `decide_together` raises.
+    `others_until` includes all other waiting members received by then, at most `MOST_AT_ONCE`,
+    except the `unticked` and those below `LOW_P_SPAM`. Members that were decided meanwhile are left
+    alone. With `exceptions_leave` the unticked ones leave the campaign. Only comments of `site_ids`
+    are changed; None means all. Raises as `decide_together`.
     """
     campaigns = services.campaigns
     seen = {*ticked, *unticked}
@@ -252,7 +250,7 @@ def decide_campaign(
 def put_back(
     campaign_id: str, services: Services, *, by: str, site_ids: tuple[SiteId, ...] | None
 ) -> int:
-    """Let comments that were taken out of a campaign be its members again; return how many."""
+    """Return excluded comments to their campaign; return their number."""
     act = _act("put back into campaign", campaign_id, services, by=by)
     return len(services.campaigns.rejoin(campaign_id, site_ids=site_ids, act=act))
 

@@ -1,4 +1,4 @@
-"""Records rulings on one comment or many, takes over imported ones, and undoes them."""
+"""Records rulings on one comment or many, imports rulings, and undoes them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from service.moderation.remembering import remember
 from service.ports.audit import AuditFilter
 from service.ports.services import Services
 
-# Read beside the comment it speaks of: a few sentences.
+# A few sentences next to the comment.
 MAX_NOTE_CHARS = 500
 
 
@@ -38,15 +38,14 @@ def decide_comment(
     instead_of: Collection[str] | None = None,
     decision_id: str | None = None,
 ) -> Case:
-    """Record a ruling and return the case as it stands then.
+    """Record a ruling and return the resulting case.
 
-    The same ruling again changes nothing, unless it answers an appeal; another one undoes the
-    first. The site's message and the log's entry are kept in the ruling's transaction; the site is
-    told when its undo time has passed, or `at_once`. What else follows is done at once or, if a
-    store fails, soon (`remember`). With `decision_id` the decision gets that id, and the same call
-    again changes nothing. Raises `NotFoundError` for a comment that is not kept or belongs to
-    another site, `ConflictError` for a withdrawn one, and, with `instead_of`, if another decision
-    than these is in force by the time it is recorded and rules otherwise.
+    A repeat changes nothing, unless it decides an appeal; another ruling undoes the first. The
+    site's message and the log entry are stored in the ruling's transaction. The message is sent
+    after the undo time, or `at_once`. Histories and policies follow at once or, if a store fails,
+    later (`remember`). `decision_id` makes a repeated call idempotent. Raises `NotFoundError` if
+    the comment is unknown or another site's, and `ConflictError` if it is withdrawn or, with
+    `instead_of`, if another decision than these is in force and rules otherwise.
     """
     case = services.cases.get(comment_id, site_id=site_id)
     if _was_made(case, decision_id):
@@ -75,7 +74,7 @@ def decide_comment(
         case = services.cases.get(comment_id)
         is_ruled_so = case.decision is not None and case.decision.ruling is ruling
         if _was_made(case, decision_id) or (case.withdrawn_at is None and is_ruled_so):
-            # The same call came twice at once, or somebody ruled the same a moment earlier.
+            # A concurrent request recorded the same ruling.
             return case
         raise
     changed = [replaced, decision] if replaced is not None else [decision]
@@ -93,12 +92,12 @@ def undo_decision(
     decision_id: str | None = None,
     site_id: SiteId | None = None,
 ) -> Case:
-    """Take a decision back and return the case as it stands then.
+    """Undo a decision and return the resulting case.
 
-    `decision_id` names it; without it, it is the one in force now. One that was named and is undone
-    already changes nothing. A site that was not told of it yet is told nothing. Raises
-    `NotFoundError` if there is no such comment or no decision to undo, `ConflictError` for a
-    withdrawn comment, or if another decision than the named one is in force.
+    `decision_id` names it; the default is the one in force. A named decision that is undone already
+    changes nothing. A message that was not sent yet is withdrawn. Raises `NotFoundError` if there
+    is no such comment or decision, `ConflictError` if the comment is withdrawn or another decision
+    than the named one is in force.
     """
     case = services.cases.get(comment_id, site_id=site_id)
     _refuse_withdrawn(case)
@@ -124,7 +123,7 @@ def undo_decision(
     except NotFoundError:
         if decision_id is None:
             raise
-        # Somebody undid it a moment earlier.
+        # A concurrent request undid it.
         return services.cases.get(comment_id)
     remember([DecidedComment(decision=undone, comment=case.comment)], services)
     if messages:
@@ -135,10 +134,10 @@ def undo_decision(
 def undo_as_seen(
     comment_id: CommentId, services: Services, *, undone_by: str, seen_decision_id: str | None
 ) -> Case:
-    """Take back the decision that was seen, and return the case as it stands then.
+    """Undo the decision that the person saw, and return the resulting case.
 
     A decision that is undone already changes nothing. Raises `ConflictError` if another one is in
-    force by now, and what `undo_decision` raises.
+    force now, otherwise as `undo_decision`.
     """
     case = services.cases.get(comment_id)
     _refuse_stale(case, (seen_decision_id,), ruling=None)
@@ -155,7 +154,7 @@ def refuse_note(note: str | None) -> None:
 
 
 def _refuse_withdrawn(case: Case) -> None:
-    # Nobody can see what they rule on, and no history can learn from it any more.
+    # Its text is deleted, so nobody can see it and no history can learn from it.
     if case.withdrawn_at is not None:
         msg = "The site has withdrawn this comment, so there is nothing left to decide."
         raise ConflictError(msg)
@@ -174,16 +173,15 @@ def _refuse_stale(case: Case, seen: Collection[str | None], *, ruling: Ruling | 
     raise ConflictError(msg)
 
 
-# A bulk decision over more asks for a second key: what a moderator can count at a glance needs
-# none.
+# Bulk decisions on more comments need a confirmation; this many can be counted at a glance.
 BULK_DECISION_ASKS_BEYOND = 10
-# Comments ruled on in one transaction: other writers wait for one portion, not for the whole act.
+# Comments per transaction: other writers wait for one portion, not for the whole act.
 PORTION = 250
-# Decisions of which what follows is done within the request, 0.1 s of it; upkeep does the others'.
+# Decisions that are learnt within the request, in about 0.1 s; upkeep learns the others.
 _LEARNT_AT_ONCE = 250
-# Whoever presses a key to undo means something of this shift.
+# An undo is about an act of this shift.
 _LOOKS_BACK = timedelta(hours=12)
-# Between two decisions of a shift there are hardly so many other acts.
+# More other acts between two decisions of a shift are unlikely.
 _MOST_ACTS = 50
 _RULED = frozenset(ruling.value for ruling in Ruling)
 _RULED_TOGETHER = frozenset(f"{ruling.value} together" for ruling in Ruling)
@@ -201,14 +199,13 @@ def decide_together(
     site_ids: tuple[SiteId, ...] | None = None,
     open_only: bool = False,
 ) -> BulkDecision:
-    """Rule on all of these comments and return the bulk decision as it stands then.
+    """Rule on all of these comments and return the resulting bulk decision.
 
-    Left out and counted are comments that are ruled so already (with `open_only`, ruled at all),
-    withdrawn or not kept, and those of other sites than `site_ids`. Messages and log entries are
-    kept with the rulings. The same call with the same `bulk_decision_id` completes what a crash
-    left undone and does nothing twice. A bulk decision that is undone meanwhile stops. Raises
-    `InvalidInputError` for a note that is too long, `ConflictError` if the id belongs to another
-    bulk decision.
+    Comments are left out and counted if they are ruled so already (with `open_only`, ruled at all),
+    withdrawn, unknown or not of `site_ids`. Messages and log entries are stored with the rulings. A
+    repeated call with the same `bulk_decision_id` completes an interrupted one and does nothing
+    twice. A bulk decision that is undone meanwhile stops. Raises `InvalidInputError` for a note
+    that is too long, `ConflictError` if the id belongs to another bulk decision.
     """
     refuse_note(note)
     wanted = list(dict.fromkeys(ids))
@@ -250,11 +247,11 @@ def decide_together(
 def take_over_rulings(
     rulings: Mapping[CommentId, Ruling], services: Services, *, site_id: SiteId, decided_by: str
 ) -> int:
-    """Record what was decided elsewhere of at most 500 comments of a site; return of how many.
+    """Record decisions made elsewhere on at most 500 comments of a site; return their number.
 
-    Left out are comments that were ruled on here, withdrawn, not kept or of another site. Each is
-    logged, told and learnt as by `decide_comment`, in one transaction a ruling. Safe to repeat.
-    Raises `StoreUnavailableError`.
+    Comments are left out if they were ruled on here, withdrawn, unknown or another site's. Each
+    decision is logged, sent and learnt as by `decide_comment`; approvals are one transaction,
+    rejections another. Safe to repeat. Raises `StoreUnavailableError`.
     """
     open_ones = [
         case
@@ -263,7 +260,7 @@ def take_over_rulings(
     ]
     recorded = 0
     for ruling in Ruling:
-        # Who decides one meanwhile is not overruled.
+        # A concurrent decision is not overridden.
         made = record_rulings(
             [case for case in open_ones if rulings[case.comment.id] is ruling],
             ruling,
@@ -281,12 +278,12 @@ def take_over_rulings(
 def undo_bulk_decision(
     bulk_decision_id: str, services: Services, *, undone_by: str
 ) -> BulkDecision:
-    """Take back what of a bulk decision is still in force and return it as it stands then.
+    """Undo the decisions of a bulk decision that are still in force; return the result.
 
-    What was ruled otherwise or undone since stays as it is; so do withdrawn comments. Sites that
-    were not told yet are told nothing. May be repeated after a crash. Raises `NotFoundError`.
+    Later rulings and withdrawn comments stay unchanged. Unsent messages are withdrawn. Safe to
+    repeat after a crash. Raises `NotFoundError`.
     """
-    # First of all, so that whoever is still deciding it goes no further.
+    # First, so that a request that is still deciding it stops.
     services.bulk_decisions.take_back(
         bulk_decision_id, by=undone_by, at=services.clock(), act=act_on_bulk_decision
     )
@@ -311,9 +308,9 @@ def undo_bulk_decision(
 
 
 def find_last_act(name: str, services: Services) -> Case | BulkDecision | None:
-    """Return the newest case or bulk decision that this person decided and that still stands.
+    """Return the newest case or bulk decision of this person that is still in force.
 
-    None if there is none among their last acts of twelve hours.
+    Returns None if none of their last acts within twelve hours is one.
     """
     criteria = AuditFilter(actor=name, since=services.clock() - _LOOKS_BACK)
     page = services.audit_log.page(criteria, after=None, limit=_MOST_ACTS)

@@ -1,4 +1,4 @@
-"""Mails moderators once a day how many comments wait and how many are held as spam."""
+"""Sends the daily digest of waiting comments and held spam."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from service.ports.services import Services
 
 log = logging.getLogger(__name__)
 
-# Within one log-odds of what the shipped version calls spam, which begins at 97.9 %.
+# Within one log-odds of the shipped version's spam cutoff, 97.9 %.
 _DOUBTFUL_BELOW = 0.992
 
 Write = Callable[[Waiting, HeldSpam, DigestPlan, str], Written]
@@ -24,7 +24,7 @@ Write = Callable[[Waiting, HeldSpam, DigestPlan, str], Written]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Recipient:
-    """An account or the room: what sites it sees, what it reads, and how it is reached."""
+    """An account or a chat room, with its sites, its contents and its address."""
 
     name: str
     site_ids: tuple[SiteId, ...] | None
@@ -33,10 +33,10 @@ class _Recipient:
 
 
 def send_digests(plan: DigestPlan, services: Services, write: Write) -> int:
-    """Send today's digest to everybody who has not had it; return how many were taken.
+    """Send today's digest to everybody who has not had it; return how many were accepted.
 
-    Where nothing waits and no held spam is doubtful, nothing is sent. May be called as often as one
-    likes, by several processes at once: nobody gets two in a day. Raises `StoreUnavailableError`.
+    Nothing is sent if nothing waits and no held spam is doubtful. May be called at any time by
+    several processes: nobody gets two in a day. Raises `StoreUnavailableError`.
     """
     now = services.clock().astimezone(plan.zone)
     if now.hour < plan.hour:
@@ -78,7 +78,7 @@ def _recipients(plan: DigestPlan, services: Services) -> Iterator[_Recipient]:
         return mailer.send(Mail(to=address, message_id=message_id, written=written))
 
     for user in services.users.all():
-        # Whoever can do nothing about what waits is spared.
+        # People who cannot decide what waits are not reminded of it.
         may_decide = user.ended_at is None and user.may(Permission.DECIDE)
         if user.preferences.mail and may_decide:
             yield _Recipient(

@@ -1,4 +1,4 @@
-"""Exports and erases what is held about a person, and prunes what is old."""
+"""Exports and erases a person's data, and deletes old data."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ from service.ports.services import Services
 
 log = logging.getLogger(__name__)
 
-# One transaction each: some tenths of a second of SQLite's one write lock. Keys alone take less.
+# The comments of a transaction: some tenths of a second of SQLite's write lock; keys alone take
+# less.
 _PORTION = 200
 _KEYS_PORTION = 500
-# A person who wrote more than that is a machine; its export says that it is cut.
+# Only a machine writes more than that; the export says that it is cut.
 MAX_EXPORTED = 100_000
 
 
@@ -34,9 +35,9 @@ def find_person(
     email: str | None = None,
     name: str | None = None,
 ) -> Person:
-    """Return the sender keys of a person, those from before a rotation of the secret included.
+    """Return a person's sender keys, including those from before a rotation of the secret.
 
-    Raises `InvalidInputError` for what is no address, and where nothing is given.
+    Raises `InvalidInputError` for an invalid address, and if nothing is given.
     """
     secrets = services.sender_secrets
     try:
@@ -60,16 +61,15 @@ def find_person(
 
 
 def count_comments(person: Person, services: Services) -> Mapping[SiteId, int]:
-    """Return how many comments of a person are kept, by site."""
+    """Return the number of a person's stored comments by site."""
     return services.personal_data.count_by_site(person)
 
 
 def export_person(person: Person, services: Services) -> Iterator[Mapping[str, Any]]:
-    """Yield everything held about a person, a comment at a time with all that was said of it.
+    """Yield all data about a person, one comment at a time with its verdict and decisions.
 
-    Then follow what the person's accounts did, and list entries that name the person's address or
-    e-mail. The last one says how many comments there were, and whether there are more than
-    `MAX_EXPORTED`.
+    Acts of the person's accounts, and list entries with the person's address or e-mail, follow. The
+    last item has the number of comments, and whether there are more than `MAX_EXPORTED`.
     """
     after, exported = None, 0
     accounts: dict[str, Conduct] = {}
@@ -88,7 +88,7 @@ def export_person(person: Person, services: Services) -> Iterator[Mapping[str, A
             accounts.update(services.history.conducts(_account_of(case.comment.sender), now=now))
             decisions = [asdict(one) for one in case.decisions]
             for one in decisions:
-                # The name that the file has always had.
+                # The exported file keeps the old name.
                 one["stroke_id"] = one.pop("bulk_decision_id")
             yield {
                 "kind": "comment",
@@ -117,11 +117,11 @@ def erase_person(
     at_most: int | None = None,
     show: Callable[[int], None] = lambda _: None,
 ) -> int:
-    """Erase a person's comments: words, names, links and keys; return how many were erased now.
+    """Erase the text, names, links and keys of a person's comments; return how many were erased.
 
-    Their records in the histories go first. Each portion has its entry in the log; the same call
-    continues what was interrupted, or stopped after `at_most`. `show` is told how many are done.
-    Verdicts, decisions and the log stay. Raises `StoreUnavailableError`.
+    Histories are erased first. Each portion has a log entry. The same call continues an erasure
+    that was interrupted, or stopped after `at_most`. `show` is called with the progress. Verdicts,
+    decisions and the log stay. Raises `StoreUnavailableError`.
     """
     act = counting_act(
         services, actor=by, act="erase person", subject="person", detail="{} comments erased"
@@ -135,7 +135,7 @@ def erase_person(
             break
         after = ids[-1] if ids else None
         _forget_accounts(ids, services)
-        # The first entry is written even if nothing was found: that somebody asked is an act.
+        # The first entry is written even if nothing was found: the request itself is an act.
         messages = write_withdrawn_messages(services.cases.find(ids), services)
         erased += services.personal_data.withdraw(
             ids, at=services.clock(), act=act, deliveries=messages
@@ -143,7 +143,7 @@ def erase_person(
         if messages:
             wake_deliverers(services)
         show(erased)
-    # A batch that was being judged meanwhile, or a decision, may have counted it once more.
+    # A decision or a batch in progress may have counted the person again.
     _forget_records(person.sender, services)
     if at_most is None or erased < at_most:
         services.search.drop_left_out()
@@ -152,12 +152,12 @@ def erase_person(
 
 
 def forget_sender(sender: Sender, services: Services, *, by: str) -> int:
-    """Remove a person's records and the sender keys of their comments; return how many comments.
+    """Remove a sender's records and the sender keys of their comments; return how many comments.
 
-    Comments with the address, the e-mail or the name of `sender` lose every key, the mail domain
-    too, in portions, each with its entry in the log. List entries that know the address or e-mail
-    are deleted. Words, names, links, verdicts, decisions and the log stay. The same call finishes
-    what was interrupted. Raises `StoreUnavailableError`.
+    Comments with the address, e-mail or name of `sender` lose every key, including the mail domain,
+    in portions with a log entry each. List entries with the address or e-mail are deleted. Text,
+    names, links, verdicts, decisions and the log stay. The same call continues an interrupted one.
+    Raises `StoreUnavailableError`.
     """
     _forget_records(sender, services)
     person, erased = Person(sender=sender), 0
@@ -166,50 +166,44 @@ def forget_sender(sender: Sender, services: Services, *, by: str) -> int:
         if erased and not ids:
             break
         _forget_accounts(ids, services)
-        # One entry is written even if nothing was found: that somebody asked is an act.
+        # One entry is written even if nothing was found: the request itself is an act.
         detail = f"{len(ids)} comments lost the keys of their sender"
         act = make_act(services, actor=by, act="forget sender", subject="sender", detail=detail)
         services.personal_data.erase_senders(ids, act=act)
         erased += len(ids)
         if not ids:
             break
-    # A batch that was being judged meanwhile, or a decision, may have counted it once more.
+    # A decision or a batch in progress may have counted the person again.
     _forget_records(sender, services)
     log.info("a sender was forgotten", extra={"comments": erased})
     return erased
 
 
 def _forget_records(person: Sender, services: Services) -> None:
-    """Drop what is kept of a person beside their comments: histories and list entries.
-
-    Raises `StoreUnavailableError`.
-    """
+    """Delete a person's histories and list entries. Raises `StoreUnavailableError`."""
     services.history.forget(person)
     services.list_entries.forget(_entry_keys(person))
 
 
 def _forget_accounts(ids: Sequence[CommentId], services: Services) -> None:
-    """Drop what is kept of the accounts that these comments came from.
-
-    Raises `StoreUnavailableError`.
-    """
+    """Delete the histories of these comments' accounts. Raises `StoreUnavailableError`."""
     senders = {case.comment.sender for case in services.cases.find(ids)}
     for account in {_account_of(one) for one in senders} - {Sender()}:
         services.history.forget(account)
 
 
 def _account_of(sender: Sender) -> Sender:
-    """Return the keys of a sender's account, of the e-mail and of the name."""
+    """Return the keys of a sender's account, e-mail and name."""
     return replace(_person_keys(sender), address_key=None)
 
 
 def _entry_keys(person: Sender) -> list[str]:
-    """Return the keys by which list entries know a person's address and e-mail."""
+    """Return the keys of a person's address and e-mail in list entries."""
     return [key for one in person.generations for key in (one.address_key, one.email_key) if key]
 
 
 def _person_keys(sender: Sender) -> Sender:
-    """Return the keys that are one person's alone: those of address, e-mail, name, account."""
+    """Return the keys that identify one person: address, e-mail, name and account."""
     older = sender.before_rotation
     return Sender(
         address_key=sender.address_key,
@@ -220,14 +214,14 @@ def _person_keys(sender: Sender) -> Sender:
     )
 
 
-# Deleting so many holds SQLite's one write lock for some hundredths of a second.
+# Deleting so many holds SQLite's write lock for some hundredths of a second.
 _MOST_AT_ONCE = 1_000
-# Each such portion is a transaction; whoever writes meanwhile waits for one at most.
+# The comments of a transaction; other writers wait for at most one.
 _MOST_COMMENTS_AT_ONCE = 200
-# Deliveries are sent again for some days; a comment in a lost queue may come later.
+# Deliveries are retried for some days, and a comment in a lost queue may arrive later.
 _DELETIONS_KEPT = timedelta(days=30)
-# Whoever did not want a comment kept has its answer by then. Far back nothing is looked for, as
-# each one is read.
+# By then the client of an unkept comment has its verdict. Older ones are not searched, because each
+# is read.
 _UNKEPT_ANSWERED, _UNKEPT_SOUGHT = timedelta(minutes=10), timedelta(days=1)
 
 
@@ -236,8 +230,8 @@ def prune_deliveries(
 ) -> int:
     """Delete messages that were delivered longer ago than `keep`; return how many.
 
-    1,000 at a time, once and then while `goes_on`. What waits or was given up stays, however old.
-    Safe to run at any time, twice too. Raises `StoreUnavailableError`.
+    Deletes 1,000 at a time, once and then while `goes_on`. Waiting and given-up messages stay. Safe
+    to run at any time and to repeat. Raises `StoreUnavailableError`.
     """
     before = services.clock() - keep
     prune = partial(services.deliveries.prune, delivered_before=before, limit=_MOST_AT_ONCE)
@@ -257,12 +251,12 @@ def prune_comments(
 ) -> int:
     """Withdraw comments older than `keep`, spam older than `keep_spam`; return how many.
 
-    Held spam that nobody decided goes once it is older than `keep_held_spam`. None keeps for ever.
-    Words, names, links and the sender's keys go; verdict, decisions and log stay. What waits for
-    its verdict or for a person stays, and approved comments never count as spam. What was not to
-    be kept at all goes whatever it waits for. 200 of each kind at a time, once and then while
-    `goes_on`. Deletions whose comments did not come within 30 days are forgotten, too. Safe to run
-    at any time, twice too. Raises `StoreUnavailableError`.
+    Undecided held spam is withdrawn when it is older than `keep_held_spam`. None keeps forever.
+    Text, names, links and sender keys are deleted; verdict, decisions and log stay. Comments that
+    wait for a verdict or a person stay, and approved comments never count as spam. Comments that
+    were not to be kept are always deleted. Works in portions of 200 of each kind, once and then
+    while `goes_on`. Also forgets deletions whose comments did not come within 30 days. Safe to run
+    at any time and to repeat. Raises `StoreUnavailableError`.
     """
     now = services.clock()
     services.comments.prune_deletions(noted_before=now - _DELETIONS_KEPT)

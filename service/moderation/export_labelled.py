@@ -1,4 +1,4 @@
-"""Hands out decided comments as a version can learn from them."""
+"""Exports decided comments for training."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from service.domain.verdict import Outcome
 from service.ports.services import Services
 from service.signals.judged_text import judged_text
 
-# A portion of the store's reading: a few megabytes of comments at most.
+# The comments that are read at a time: a few megabytes at most.
 _PORTION = 200
 _LABELS: Mapping[Ruling, str] = {Ruling.REJECT: "spam", Ruling.APPROVE: "ham"}
 
@@ -34,15 +34,15 @@ def decisions_for_training(
 ) -> Iterator[dict[str, Any]]:
     """Yield each decided comment once, in the order of the decisions in force, for a data file.
 
-    `sites` None means all; `since` and `until` bound the decision's moment, `until` left out. A row
-    has the keys of the data card (`data/README.md`), with the label of the ruling in force, and
-    `rulings` (all that people made, oldest first), `verdict`, `audit` and `weight`: 1 over
-    `audit_share` for the audit sample of confident verdicts, else 1.
+    `sites` None means all; `since` (inclusive) and `until` (exclusive) limit the decision's time. A
+    row has the keys of the data card (`data/README.md`), with the label of the ruling in force, and
+    `rulings` (all by people, oldest first), `verdict`, `audit` and `weight`: 1 over `audit_share`
+    for the audit sample of confident verdicts, else 1.
 
-    Left out are comments that were withdrawn or erased, and what a policy decided. A reviewer is a
-    keyed pseudonym: one for each account, one for each way in which a site rules. `author_email`
-    has the domain alone. Memory does not grow with the number of decisions. What is decided
-    meanwhile comes last, what is undone meanwhile may be missing. Raises `StoreUnavailableError`.
+    Withdrawn and erased comments and a policy's decisions are left out. A reviewer is a keyed
+    pseudonym: one for each account, one for each way in which a site rules. `author_email` has only
+    the domain. Memory does not grow with the number of decisions. Decisions made meanwhile come
+    last, those undone meanwhile may be missing. Raises `StoreUnavailableError`.
     """
     telling = _Telling(services)
     after: int | None = 0
@@ -58,40 +58,39 @@ def decisions_for_training(
         }
         for case in services.cases.find(list(wanted)) if wanted else ():
             decision = case.decision
-            # Ruled on anew since the page was read: it comes again, further on.
+            # Ruled on again since the page was read: it comes later.
             if decision is None or decision.id != wanted[case.comment.id]:
                 continue
-            # Of what was withdrawn or erased no word is left, a bare reaction never had one.
+            # Withdrawn and erased comments have no text left, and reactions never had one.
             if case.withdrawn_at is None and judged_text(case.comment).text:
                 yield telling.row(case, decision)
         after = page.next_after
 
 
 class _Telling:
-    """Turns cases into rows; knows whose account is an owner's, and what bulk decisions were of."""
+    """Turns cases into rows, and looks up owners' accounts and bulk decisions."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
         self._owners = frozenset(
             user.name for user in services.users.all() if user.role is Role.OWNER
         )
-        # A bulk decision's decisions follow one another, so few are needed at a time.
+        # The decisions of a bulk decision follow each other, so few are needed at a time.
         self._what_of = lru_cache(maxsize=1_000)(self._find_what)
-        # A key of its own, so that no pseudonym can be compared with any other hash.
+        # A separate key, so that pseudonyms cannot be compared with other hashes.
         self._key = hmac.digest(services.sender_secret, b"reviewers of decisions", "sha256")
 
     def row(self, case: Case, decision: Decision) -> dict[str, Any]:
-        """Return one row; its keys are those of the contract of `decisions_for_training`."""
         comment, verdict = case.comment, case.verdict
         written_at = comment.written_at or comment.received_at
-        # The address itself is nothing to learn from.
+        # The address itself is not for training.
         url = (comment.post.url or "").encode("utf-8", "surrogatepass")
         post_id = None if comment.post.url is None else hashlib.sha256(url).hexdigest()[:16]
         share, is_sure = (
             self._services.audit_share,
             verdict and verdict.outcome is not Outcome.UNSURE,
         )
-        # A share that was set to 0 since says nothing about how this one was drawn.
+        # If the share is 0 now, this comment's share is unknown.
         weight = 1 / share if case.audit and is_sure and share > 0 else 1.0
         return {
             "id": comment.id,
@@ -133,7 +132,7 @@ class _Telling:
     def _ruling(self, decision: Decision, site_id: SiteId) -> dict[str, Any]:
         via = self._via(decision)
         has_account = via in ("review", "stroke", "campaign")
-        # Names that a site gives are whatever the holder of its key makes up: all are one hand.
+        # The key's holder chooses these names freely, so all are one reviewer.
         whose = f"account\0{decision.decided_by}" if has_account else f"site\0{site_id}\0{via}"
         named = whose.encode("utf-8", "surrogatepass")
         return {
@@ -146,7 +145,6 @@ class _Telling:
         }
 
     def _via(self, decision: Decision) -> str:
-        """Return how a ruling was made."""
         if decision.bulk_decision_id is not None:
             what = self._what_of(decision.bulk_decision_id)
             return "campaign" if what is ChosenBy.CAMPAIGN else "stroke"

@@ -1,4 +1,4 @@
-"""Counts what happened in a period, and previews other cutoffs and rules on past comments."""
+"""Counts a period's comments, and previews cutoffs and rules on past comments."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from service.scoring.rules import apply_rules
 from service.scoring.weights import Cutoffs, Promise
 
 MAX_DAYS = 90
-# One is some 100 kB at most; few ask for different ones within a minute.
+# Each is at most some 100 kB, and few different ones are requested within a minute.
 MAX_REMEMBERED = 64
-# Counting takes under a second at 100,000 comments. Whoever waits longer than this is one of many.
+# Counting takes under a second at 100,000 comments, so a longer wait means many requests.
 _PATIENCE_SECONDS = 5.0
 
 _Sites = tuple[SiteId, ...] | None
 
 
 class FigureBook:
-    """The figures of one process: each is counted at most once a minute, one at a time."""
+    """The figures of one process, each counted at most once a minute, one at a time."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -40,7 +40,7 @@ class FigureBook:
         self._of_minute = lru_cache(maxsize=MAX_REMEMBERED)(self._count)
 
     def read(self, site_ids: _Sites, *, days: int) -> Figures:
-        """Return the figures of these sites (None: all) for the last `days` UTC days, today's too.
+        """Return the figures of these sites (None: all) for the last `days` UTC days with today.
 
         They are up to a minute old. Raises `ValueError` unless 1 <= days <= `MAX_DAYS`,
         `StoreUnavailableError`.
@@ -63,24 +63,24 @@ class FigureBook:
 
 
 def last_days(site_ids: tuple[SiteId, ...] | None, days: int, now: datetime) -> Scope:
-    """Return the scope of the last `days` UTC days up to `now`, today among them."""
+    """Return the scope of the last `days` UTC days up to `now`, including today."""
     today = datetime.combine(now.astimezone(UTC).date(), time(), tzinfo=UTC)
     return Scope(site_ids=site_ids, since=today - timedelta(days=days - 1), until=now)
 
 
-# Long enough for rare mistakes to show, short enough to be about today's spam.
+# Long enough for rare errors, short enough for present spam.
 PREVIEWED = timedelta(days=30)
 _RULES_PREVIEWED = timedelta(days=90)
 _MAX_PREVIEWED = 5_000
-# What is concluded where no model version can be read: everything is left to a person.
+# Without a readable model version everything waits for a person.
 _NO_PROMISE = Cutoffs(ham_cutoff=0.0, spam_cutoff=1.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preview:
-    """What cutoffs would have made of the last 30 days, and what the serving version promises.
+    """The outcomes of the last 30 days with other cutoffs, and the serving version's promises.
 
-    `cutoffs` are those in effect: one that was left open follows the promised one.
+    `cutoffs` are those in effect; one that is not set is the promised one.
     """
 
     cutoffs: Cutoffs
@@ -91,10 +91,10 @@ class Preview:
 def preview_cutoffs(
     site_id: SiteId, services: Services, *, ham_cutoff: float | None, spam_cutoff: float | None
 ) -> Preview:
-    """Return the outcomes of a site's comments of the last 30 days under these cutoffs.
+    """Return the outcomes of a site's comments of the last 30 days with these cutoffs.
 
-    None follows the serving version's. Degraded verdicts stay unsure. Raises `NotFoundError` for an
-    unknown site, `InvalidInputError` naming everything that is wrong with the cutoffs.
+    None stands for the serving version's. Degraded verdicts stay unsure. Raises `NotFoundError` for
+    an unknown site, and one `InvalidInputError` with all problems of the cutoffs.
     """
     problems = find_cutoff_problems(ham_cutoff, spam_cutoff)
     if problems:
@@ -110,7 +110,7 @@ def preview_cutoffs(
 
 
 def find_cutoff_problems(ham_cutoff: float | None, spam_cutoff: float | None) -> list[Problem]:
-    """Return all that is wrong with a site's cutoffs, nothing for good ones."""
+    """Return all problems of a site's cutoffs."""
     problems = [
         Problem(name, "is no probability", "give a number from 0 to 1, or nothing")
         for name, value in (("ham_cutoff", ham_cutoff), ("spam_cutoff", spam_cutoff))
@@ -130,9 +130,9 @@ def find_cutoff_problems(ham_cutoff: float | None, spam_cutoff: float | None) ->
 
 @dataclass(slots=True, kw_only=True)
 class RulesPreview:
-    """What rules would have held of `seen` comments that were published or held by a rule.
+    """The number of `seen` published or rule-held comments that rules would have held.
 
-    `approved` and `rejected` of those held were ruled so by a person.
+    People approved and rejected `approved` and `rejected` of those held.
     """
 
     since: datetime
@@ -146,7 +146,7 @@ class RulesPreview:
 def preview_rules(site_id: SiteId, rules: SiteRules, services: Services) -> RulesPreview:
     """Return how many of a site's newest comments of the last 90 days rules would have held.
 
-    Each is looked at with what was known when it came. Decisions count as of now.
+    Each is judged with the facts of its time, except that decisions count as of now.
     """
     since = services.clock() - _RULES_PREVIEWED
     criteria = CaseFilter(site_id=site_id, received_from=since)

@@ -1,4 +1,4 @@
-"""Gives platforms addresses to post to, and revokes them."""
+"""Creates and revokes the URLs that platforms post to."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def add_hook(
     actor: str,
     secret: str | None = None,
 ) -> InboundHook:
-    """Keep a new hook of a site and return it with its secret, made here where none is given.
+    """Create a hook of a site and return it with its secret, generated if none is given.
 
-    Raises `NotFoundError` for an unknown site, `InvalidInputError` for a secret that cannot be
-    used, or a missing one of a platform that makes it itself.
+    Raises `NotFoundError` for an unknown site, `InvalidInputError` for an invalid secret, or a
+    missing one of a platform that generates it itself.
     """
     if secret is not None:
         secret = secret.strip()
@@ -50,7 +50,7 @@ def add_hook(
 
 
 def keep_form_hook(site_id: SiteId, services: Services, *, actor: str) -> InboundHook:
-    """Return the newest hook in force of a site's own forms, a new one where there is none."""
+    """Return the newest valid hook of a site's own forms; create one if there is none."""
     forms = [
         hook
         for hook in services.inbound.all(site_id)
@@ -62,7 +62,7 @@ def keep_form_hook(site_id: SiteId, services: Services, *, actor: str) -> Inboun
 
 
 def revoke_hook(hook_id: str, services: Services, *, actor: str) -> InboundHook:
-    """End a hook at once; its platform is told 410. Raises `NotFoundError`."""
+    """End a hook at once: its platform gets 410. Raises `NotFoundError`."""
     known = services.inbound.get(hook_id)
     if known is None:
         msg = f"there is no hook {hook_id!r}; `slopsieve hooks list` names them"

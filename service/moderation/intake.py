@@ -1,4 +1,4 @@
-"""Keeps comments and queues them until they are judged; makes and reads the forms' tokens."""
+"""Stores comments and queues them for judging; issues and reads the forms' tokens."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from service.signals.view import linked_domains
 
 log = logging.getLogger(__name__)
 
-# A request queues its comments within milliseconds of keeping them; after this it has died.
+# A request queues its comments within milliseconds; after this it has died.
 _NEVER_QUEUED_AFTER = timedelta(seconds=5)
-# With nothing waiting in its lane, what was queued this long ago is neither waiting nor, at any
-# sensible batch time, being judged.
+# If nothing waits in its lane, a comment that was queued this long ago is neither waiting nor, with
+# any sensible batch time, being judged.
 _LOST_AFTER = timedelta(seconds=20)
-# With a backlog in its lane, a comment may wait long; queueing it again this late is harmless, as a
-# comment that already has its verdict is skipped.
+# With a backlog in its lane a comment may wait long. Queueing it twice is harmless, because a
+# comment with a verdict is skipped.
 _LOST_AFTER_WITH_BACKLOG = timedelta(minutes=15)
 _MOST_AT_ONCE = 2_000
 
@@ -47,11 +47,11 @@ def submit_comments(
     *,
     before_queueing: Callable[[], None] | None = None,
 ) -> list[Added]:
-    """Keep the comments, then queue the new ones; answer for each, in order.
+    """Store the comments, then queue the new ones; return a result for each, in order.
 
-    `before_queueing` is called once they are kept. Returns after the commit. If the queue is away
-    the comments are kept all the same, and the sweep queues them later; a repeat is kept and judged
-    only once.
+    `before_queueing` is called once they are stored. Returns after the commit. If the queue is
+    unavailable the comments are stored, and the sweep queues them later; a repeat is stored and
+    judged only once.
     """
     added = services.comments.add(comments, queued_at=services.clock())
     if before_queueing is not None:
@@ -74,7 +74,7 @@ def _put(ids: Sequence[CommentId], lane: Lane, services: Services) -> bool:
     try:
         services.queue.put(ids, lane)
     except StoreUnavailableError:
-        # The sweep queues them later. The queue itself says that it is away, once.
+        # The sweep queues them later. The queue itself logs the outage once.
         return False
     return True
 
@@ -85,23 +85,23 @@ def _mark_queued(ids: Sequence[CommentId], at: datetime | None, services: Servic
     try:
         services.comments.mark_queued(ids, at)
     except StoreUnavailableError:
-        # They are kept: a refusal now would have their site send them once more.
+        # They are stored: after an error their site would send them again.
         problem = "queueing was not noted, the sweep may repeat it or be late"
         log.warning(problem, extra={"comments": len(ids)})
 
 
 def sweep_stranded(services: Services) -> int:
-    """Queue stranded comments again and return how many; safe to run at any time, twice too.
+    """Queue stranded comments again and return how many; safe to run at any time and to repeat.
 
-    Each lane is looked at by itself: how long it is and what of it was judged. A comment waits in
-    the lane that is kept with it or it is lost; who wants it judged later, keeps it in the slow one
-    (`NewComment.lane`). So none is lost for good, and none is queued twice within `_LOST_AFTER`.
+    Each lane is checked by its own length and verdicts. A comment waits in the lane that is stored
+    with it (`NewComment.lane`), or it is lost. So no comment is lost for good, and none is queued
+    twice within `_LOST_AFTER`.
     """
     now = services.clock()
     waiting = services.queue.depth()
     pending = services.comments.count_pending()
-    # With as many ids in a lane as comments pending, it holds what seems lost, or others twice,
-    # and soon gets through those; sweep upon sweep would only make it longer.
+    # With as many ids in a lane as pending comments, the lane holds the seemingly lost ones, or
+    # duplicates that are soon skipped; sweeping again and again would only lengthen it.
     short = [lane for lane in Lane if waiting[lane] < pending[lane]]
     queued = 0
     for lane in short:
@@ -122,10 +122,10 @@ def sweep_stranded(services: Services) -> int:
 def with_sender(
     comment: Comment, services: Services, *, address: str | None, email: str | None
 ) -> Comment:
-    """Return the comment with all that will ever be known of who sent it.
+    """Return the comment with everything that will be known about its sender.
 
-    The lists and the autonomous system are looked up now, as the address is forgotten after it.
-    Raises `ValueError` for an address that is not an IP address.
+    Lists and the autonomous system are looked up now, because the address is not stored. Raises
+    `ValueError` for an address that is not an IP address.
     """
     secrets = services.sender_secrets
     sender = make_sender(
@@ -139,7 +139,7 @@ def with_sender(
     )
     system = services.find_system(address) if address else None
     lists = services.reputation_lists
-    # Finding the links costs more than all look-ups together, so nobody looks for nothing.
+    # Finding links costs more than all lookups, so it is skipped without domain lists.
     domains = linked_domains(comment) if lists.has(ListKind.DOMAINS) else ()
     listings = lists.find(
         address=address,
@@ -152,21 +152,21 @@ def with_sender(
 
 FORM_FIELD = "slopsieve_form"
 """The hidden field that the page's script adds to a form."""
-# The script sends some 900; what is longer is not of its making.
+# The script sends some 900; a longer value is not the script's.
 MAX_FIELD_CHARS = 4_000
 
 
 def issue_token(site: Site, page: str | None, services: Services) -> Mapping[str, object]:
-    """Return a token for a form on this page, as JSON has it."""
+    """Return a token for a form on this page, as JSON."""
     return services.form_challenges.issue(site.id, page=page_key(page), at=services.clock())
 
 
 def with_token(comment: Comment, sent: str | None, services: Services) -> Comment:
-    """Return the comment with what its form's hidden field tells, `sent` as it came.
+    """Return the comment with the evidence of its form's hidden field `sent`.
 
-    None means that the form is not known to have the field. If it is empty or malformed, the token
-    is missing, provided that the site's forms have tokens. The token is spent by this; the same
-    comment may bring it again. While nothing remembers tokens, nothing is said of them.
+    None means that the form may not have the field. If it is empty or malformed, the token is
+    missing, provided that the site's forms have tokens. This spends the token, which the same
+    comment may send again. While tokens cannot be remembered, there is no evidence.
     """
     if sent is None:
         return comment
@@ -179,7 +179,7 @@ def with_token(comment: Comment, sent: str | None, services: Services) -> Commen
         log.warning("a form's token was not looked up", extra={"site_id": comment.site_id})
         token = None
     if found is not None and token is not FormToken.LATE:
-        # Our clock at both ends, whatever the visitor's says.
+        # Both times by our clock, never by the visitor's.
         ours = read_seconds((services.clock() - found.issued_at).total_seconds())
         behaviour = replace(behaviour or FormBehaviour(), seconds=ours)
     form = replace(comment.form, token=token, behaviour=behaviour or comment.form.behaviour)
@@ -189,7 +189,7 @@ def with_token(comment: Comment, sent: str | None, services: Services) -> Commen
 def _judge(
     comment: Comment, services: Services, found: ReadToken | None, *, was_sent: bool
 ) -> FormToken | None:
-    """Return what became of a token. Raises `StoreUnavailableError`."""
+    """Return a token's result. Raises `StoreUnavailableError`."""
     if not was_sent:
         is_asked = services.spent_tokens.are_used_by(comment.site_id)
         return FormToken.MISSING if is_asked else None
@@ -197,7 +197,7 @@ def _judge(
         return FormToken.FORGED
     if not timedelta() <= services.clock() - found.issued_at <= TOKEN_LIFE:
         return FormToken.LATE
-    # Keyed and of this token alone: nobody can compare it with a comment's words.
+    # Keyed with the token, so that it cannot be compared with a comment's text.
     what = f"{found.id}:{comment.fingerprint()}".encode()
     use = hmac.digest(services.sender_secret, what, "sha256").hex()[:32]
     if not services.spent_tokens.spend(found.id, use=use, site_id=comment.site_id):
@@ -209,7 +209,7 @@ def _judge(
 
 
 def _decode(sent: str) -> Mapping[str, object]:
-    """Return the members of the field's JSON, none for anything else."""
+    """Return the members of the field's JSON, none if it is not an object."""
     if not sent or len(sent) > MAX_FIELD_CHARS:
         return {}
     try:

@@ -1,4 +1,4 @@
-"""Judges what waits and stores each verdict once; asks a second judge about unsure comments."""
+"""Judges waiting comments and stores each verdict once; asks a second judge about unsure ones."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ log = logging.getLogger(__name__)
 
 
 class StageTimer:
-    """Adds the time since the last stage's end to the stage that ends now.
+    """Measures the time of consecutive stages.
 
-    `monotonic` returns the seconds of a clock that never goes back; without one nothing takes time.
+    `monotonic` returns the seconds of a clock that never goes back; without it nothing is measured.
     """
 
     def __init__(self, monotonic: Callable[[], float] = lambda: 0.0) -> None:
@@ -51,7 +51,7 @@ class StageTimer:
         self.seconds: dict[Stage, float] = {}
 
     def end(self, stage: Stage) -> None:
-        """End this stage, or a part of it."""
+        """End this stage or a part of it, which began when the last one ended."""
         now = self._monotonic()
         self.seconds[stage] = self.seconds.get(stage, 0.0) + now - self._last
         self._last = now
@@ -65,7 +65,7 @@ def judge_comments(
     now: datetime,
     taught: Taught | None = None,
 ) -> list[Verdict]:
-    """Return a verdict a comment, in order, as of sites without settings or entries of their own.
+    """Return a verdict per comment, in order, for sites without settings or entries of their own.
 
     See `judge_with_outputs`.
     """
@@ -75,7 +75,7 @@ def judge_comments(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """A verdict with what the classifier answered for it, None if it was away."""
+    """A verdict with the classifier's output, None if it was unavailable."""
 
     verdict: Verdict
     output: ModelOutput | None = None
@@ -94,12 +94,12 @@ def judge_with_outputs(
     timer: StageTimer | None = None,
     facts: Sequence[RuleFacts] = (),
 ) -> list[Judged]:
-    """Return a verdict a comment, in order: one call of the classifier for all of them.
+    """Return a verdict per comment, in order, with one call of the classifier.
 
     If `histories` is None or the classifier raises `ModelUnavailableError`, verdicts are degraded.
-    `book` is what moderators allow and block, `taught` what decisions taught; without them, as in
-    every evaluation, the version's evidence alone decides. With `facts`, one a comment, the rules
-    of `settings` apply.
+    `book` has the moderators' lists, `taught` what decisions taught; without them, as in
+    evaluations, only the version's evidence decides. With `facts`, one per comment, the rules of
+    `settings` apply.
     """
     timer = timer or StageTimer()
     listed, comments = comments, [judged_text(comment) for comment in comments]
@@ -108,13 +108,13 @@ def judge_with_outputs(
     learns = [one.learns for one in settings] if settings else [True] * len(comments)
     evidence = [taught.evidence if taught and some else LocalEvidence() for some in learns]
     sent = [with_learnt_lists(*both) for both in zip(comments, evidence, strict=True)]
-    # The network needs no Python for most of its time: meanwhile the detectors look.
+    # The network runs mostly without Python, so the detectors run meanwhile.
     with ThreadPoolExecutor(1) as beside:
         classifying = beside.submit(_classify, comments, model)
         seen, entries = [], []
         for whole, heard, history in zip(listed, sent, histories, strict=True):
             seen.append(detect_all(heard, history))
-            # At once after the detectors, whose view of the text the book shares.
+            # Right after the detectors, whose view of the text the book uses.
             entries.append(book.find(whole, at=now) if book else None)
         timer.end(Stage.DETECT)
         outputs = classifying.result()
@@ -128,7 +128,7 @@ def judge_with_outputs(
             comment.id,
             signals=signals,
             output=outputs[index],
-            # A reaction needs no words.
+            # A reaction has no text.
             missing=missing if comment.kind or is_visible(comment.text) else (*missing, "text"),
             model_version=model.version,
             weights=model.weights,
@@ -164,29 +164,29 @@ def _classify(comments: Sequence[Comment], model: JudgingModel) -> Sequence[Mode
         return [None] * len(comments)
 
 
-# A comment whose judging began this often without ending in a verdict has probably taken the
-# worker down with it; it goes to a person without being tried again.
+# A comment whose judging began this often without a verdict has probably crashed the worker, so it
+# goes to a person.
 MAX_ATTEMPTS = 3
-# One failure of a store that answers again at once is no reason to wait for the sweep.
+# After a single failure of a store that works again there is no need to wait for the sweep.
 _TRIES_ALONE = 2
-# What a verdict of a comment that could not be judged lacks.
+# The evidence that a comment lacks if it could not be judged.
 _JUDGING = "judging"
-# How long the second judge rests after a failure.
+# The pauses of the second judge after failures.
 _FIRST_REST, _LONGEST_REST = timedelta(minutes=1), timedelta(hours=1)
 
 
 class AttemptCount:
-    """Takes an attempt's count back if this process survived its end.
+    """Resets the counts of attempts that this process survived.
 
-    The count is durable before the attempt begins. What cannot be taken back, because the store is
-    away, is taken back before the next batch.
+    A count is stored before its attempt begins. If the store is unavailable, counts are reset
+    before the next batch.
     """
 
     def __init__(self) -> None:
         self._owed: dict[CommentId, int] = {}
 
     def take_back(self, attempts: Sequence[Attempt], services: Services) -> None:
-        """Reset the counts to those before these attempts, and what could not be reset before.
+        """Reset the counts to those before these attempts, and counts of earlier failures.
 
         Raises `StoreUnavailableError`.
         """
@@ -199,16 +199,16 @@ class AttemptCount:
 def judge_batch(
     ids: Sequence[CommentId], services: Services, counting: AttemptCount | None = None
 ) -> list[CommentId]:
-    """Judge those of `ids` that have no verdict yet; return whose verdict was stored now.
+    """Judge those of `ids` that have no verdict yet; return the ids whose verdict was stored.
 
-    Comments that were tried before are judged one by one, and go to a person untried after
-    `MAX_ATTEMPTS`. A verdict that cannot be stored while the store takes other writes is left to
-    the sweep. Raises `StoreUnavailableError` if the store takes none; the call can be repeated.
-    `counting` is the process's own, so that an outage counts as no attempt however long it is.
+    Comments with an earlier attempt are judged one by one, and go to a person after `MAX_ATTEMPTS`.
+    A verdict that cannot be stored, while the store accepts other writes, is left to the sweep.
+    Raises `StoreUnavailableError` if the store accepts none; the call can be repeated. `counting`
+    belongs to the process, so that an outage of any length does not count as an attempt.
     """
     counting = counting or AttemptCount()
     counting.take_back([], services)
-    # What is read before the first write is one transaction.
+    # All reads before the first write are one transaction.
     with services.one_moment():
         attempts = services.comments.load_unjudged(ids)
         fresh = [a for a in attempts if a.attempts == 0]
@@ -238,15 +238,15 @@ def _try_apart(
     *,
     untried: bool = False,
 ) -> list[CommentId]:
-    """Judge a batch; where that fails, halve it until whatever provokes the failure is alone.
+    """Judge a batch; if it fails, halve it until the failing comment is alone.
 
     With `untried` its comments go to a person instead of being judged.
     """
     for _ in range(_TRIES_ALONE if len(attempts) == 1 else 1):
         try:
             return _try_batch(attempts, services, untried=untried)
-        except Exception as error:  # noqa: BLE001  # whatever one comment provokes, others go on
-            # Raises if the store takes no writes at all: then it is no single comment's doing.
+        except Exception as error:  # noqa: BLE001  # an error of one comment must not stop the others
+            # Raises if the store accepts no writes: then no comment is the cause.
             counting.take_back(attempts, services)
             failure = error
     if len(attempts) > 1:
@@ -363,7 +363,7 @@ def _store(
         traits=[one for one in traits if one is not None],
     )
     stored_ids = frozenset(stored)
-    # So that a comment is found in the log.
+    # So that the log can be searched for a comment.
     for start in range(0, len(ids), 100):
         some = ids[start : start + 100]
         n_stored = len(stored_ids.intersection(some))
@@ -381,10 +381,10 @@ def _store(
 
 
 def _traits(judged: Judged, attempt: Attempt) -> Traits | None:
-    """Return what a comment is grouped by, None for ham: readers who agree are no campaign.
+    """Return the traits for grouping, None for ham: readers who agree are no campaign.
 
-    None too for ham that a rule holds, so that no campaign's policy rejects it, and for what could
-    not be judged: what it is grouped by may be what could not be stored.
+    Also None for ham that a rule holds, so that no policy rejects it, and for comments that could
+    not be judged, because their traits may be the cause.
     """
     verdict, output = judged.verdict, judged.output
     if verdict.outcome is Outcome.HAM or verdict.held_by or _JUDGING in verdict.degraded_by:
@@ -398,16 +398,15 @@ def _traits(judged: Judged, attempt: Attempt) -> Traits | None:
             blog=attempt.settings.blog,
             history=judged.history,
         )
-    except Exception:  # grouping never keeps a verdict from being stored
+    except Exception:  # grouping must not prevent the verdict from being stored
         log.exception("a comment cannot be grouped", extra={"comment_id": verdict.comment_id})
         return None
 
 
 class SecondJudging:
-    """Asks about one comment a run, while none waits for its verdict.
+    """Asks the second judge about one comment per run, while none waits for a verdict.
 
-    After a failure it rests, twice as long each time, so that few comments lose attempts to a
-    judge that is down.
+    After a failure it pauses, twice as long each time, so that an outage costs few attempts.
     """
 
     def __init__(self, services: Services) -> None:

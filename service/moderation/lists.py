@@ -1,4 +1,4 @@
-"""Changes what moderators allow and block, and counts what an entry would have done."""
+"""Changes the lists of allowed and blocked values, and previews entries."""
 
 from __future__ import annotations
 
@@ -34,24 +34,24 @@ from service.signals.hosts import host_of, registered_domain
 from service.signals.text import is_unspaced, readings_of
 
 MAX_VALUE_CHARS = 320
-# What a comment keeps of its sender's network: the IPv4 /24, the IPv6 /64 and /48. A wider network
-# is listed as so many of these, at most 256.
+# The networks stored with a comment: the IPv4 /24, the IPv6 /64 and /48. A wider network is listed
+# as these, at most 256.
 _WIDTHS4 = ((16, 24, 24),)
 _WIDTHS6 = ((40, 48, 48), (56, 64, 64))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recognised:
-    """What an entry is shown as, and what comments are compared with."""
+    """An entry's label, and the keys that comments are compared with."""
 
     label: str
     keys: tuple[str, ...]
 
 
 def recognise(kind: EntryKind, value: str, secrets: SenderSecrets) -> Recognised | Problem:
-    """Return what to keep of a value, or what is wrong with it in words that never quote it.
+    """Return the stored form of a value, or a problem that never quotes it.
 
-    An e-mail, an address or a network leaves keyed hashes alone.
+    E-mails, addresses and networks become keyed hashes.
     """
     given = value.strip()
     if not given:
@@ -164,7 +164,7 @@ def _keyed(keys: Iterable[str | None]) -> Recognised:
 
 
 def short_label(key: str) -> str:
-    """Return the beginning of a keyed hash, by which people tell entries apart."""
+    """Return the beginning of a keyed hash, which distinguishes entries for people."""
     return key[:8]
 
 
@@ -178,18 +178,18 @@ _READERS: dict[EntryKind, Callable[[str, SenderSecrets], Recognised | Problem]] 
 }
 
 
-# What every process holds in memory: about 1 kB an entry, 10 kB for the longest phrases.
+# All processes hold these in memory: about 1 kB each, 10 kB for the longest phrases.
 MAX_IN_FORCE = 10_000
 MAX_PHRASES_IN_FORCE = 1_000
 PREVIEWED_COMMENTS = 1_000
-# A phrase that contradicts more of what stands than this is a common one; few hits prove nothing.
+# A phrase that contradicts a larger share is too common; few hits are no evidence.
 MAX_AGAINST_SHARE = 0.02
 _MIN_AGAINST = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewEntry:
-    """What a moderator fills in. `expires_in` None means never, `site_id` None all sites."""
+    """A moderator's input. `expires_in` None means never, `site_id` None all sites."""
 
     effect: Effect
     kind: EntryKind
@@ -201,10 +201,10 @@ class NewEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preview:
-    """What an entry would have done to the newest comments.
+    """The effect of an entry on the newest comments.
 
-    `n_approved` and `n_rejected` of the matched ones were ruled so by a person. `n_against` of
-    them, and `n_contrary` of all, stand the other way, by a ruling or else by their verdict.
+    People approved and rejected `n_approved` and `n_rejected` of the matching ones. `n_against` of
+    them, and `n_contrary` of all, are contrary by a ruling or else by their verdict.
     """
 
     n_seen: int
@@ -222,9 +222,9 @@ class Preview:
 
 
 def add_entry(new: NewEntry, services: Services, *, by: str) -> ListEntry:
-    """Keep an entry, which counts from the next second on, and return it.
+    """Store an entry, which takes effect within a second, and return it.
 
-    Raises `InvalidInputError` with all that is wrong, `NotFoundError` for an unknown site.
+    Raises one `InvalidInputError` with all problems, `NotFoundError` for an unknown site.
     """
     entry, problems = _read(new, services, by=by)
     if entry is not None:
@@ -242,9 +242,9 @@ def add_entry(new: NewEntry, services: Services, *, by: str) -> ListEntry:
 
 
 def preview_entry(new: NewEntry, services: Services) -> Preview:
-    """Return what an entry would have done to the newest comments; nothing is kept.
+    """Return an entry's effect on the newest comments, without storing it.
 
-    Raises `InvalidInputError` with all that is wrong with it.
+    Raises one `InvalidInputError` with all problems.
     """
     entry, problems = _read(new, services, by="")
     if entry is None:
@@ -253,12 +253,12 @@ def preview_entry(new: NewEntry, services: Services) -> Preview:
 
 
 def problems_of(new: NewEntry, services: Services) -> list[Problem]:
-    """Return what is wrong with an entry's value and reason, whatever else there is."""
+    """Return the problems of an entry's value and reason, without comparing other entries."""
     return _read(new, services, by="")[1]
 
 
 def remove_entry(entry_id: str, services: Services, *, by: str) -> ListEntry:
-    """End an entry and return it; one that was removed already stays as it is.
+    """End an entry and return it; one that was removed already stays unchanged.
 
     Raises `NotFoundError` for an unknown one.
     """
@@ -268,13 +268,13 @@ def remove_entry(entry_id: str, services: Services, *, by: str) -> ListEntry:
 
 
 def restore_entry(entry_id: str, services: Services, *, by: str) -> ListEntry:
-    """Take a removal back and return the entry. Raises `NotFoundError` for an unknown one."""
+    """Undo a removal and return the entry. Raises `NotFoundError` for an unknown one."""
     services.list_entries.restore([entry_id], act=_acts("restore entry", services, by=by))
     return services.list_entries.get(entry_id)
 
 
 def keep_entries(entries: Sequence[ListEntry], services: Services, *, by: str) -> None:
-    """Keep entries that were checked, with their entries in the log; all or none."""
+    """Store checked entries with their log entries, all or none."""
     services.list_entries.add(entries, act=_acts("add {effect} entry", services, by=by))
 
 
@@ -290,7 +290,7 @@ def make_entry(
     expires_in: timedelta | None,
     comment_id: CommentId | None = None,
 ) -> ListEntry:
-    """Return a new entry that counts from now on; it is not kept yet."""
+    """Return a new entry that begins now; it is not stored yet."""
     now = services.clock()
     return ListEntry(
         id=services.new_id("ent"),
@@ -308,7 +308,7 @@ def make_entry(
 
 
 def find_doubles(entry: ListEntry, in_force: Sequence[ListEntry]) -> list[ListEntry]:
-    """Return which of these entries recognise the same on the same site, allowed or blocked."""
+    """Return the entries that match the same on the same site, with either effect."""
     keys = set(entry.keys)
     return [
         other
@@ -319,7 +319,7 @@ def find_doubles(entry: ListEntry, in_force: Sequence[ListEntry]) -> list[ListEn
 
 
 def _read(new: NewEntry, services: Services, *, by: str) -> tuple[ListEntry | None, list[Problem]]:
-    """Return the entry that is meant, or None with all that is wrong."""
+    """Return the entry of the input, or None with all problems."""
     problems: list[Problem] = []
     recognised = recognise(new.kind, new.value, services.sender_secrets)
     reason = " ".join(new.reason.split())
@@ -347,7 +347,7 @@ def _read(new: NewEntry, services: Services, *, by: str) -> tuple[ListEntry | No
 
 
 def _refusals(entry: ListEntry, services: Services) -> Iterator[Problem]:
-    """Yield why an entry cannot be kept: it is on a list already, one too many, or too common."""
+    """Yield the reasons against an entry: it exists, is one too many, or too common."""
     yield from _double_problems(entry, services.list_entries.in_force(entry.added_at))
     everything = EntryFilter(in_force=True, at=services.clock())
     is_full = services.list_entries.count(everything) >= MAX_IN_FORCE
@@ -399,7 +399,7 @@ def _preview(entry: ListEntry, services: Services) -> Preview:
 def _stands_against(case: Case, effect: Effect) -> bool:
     """Return True if the entry would block a comment that is ham, or allow one that is spam.
 
-    What a verdict concluded by an entry says nothing of its own.
+    Verdicts that followed an entry are ignored.
     """
     if case.decision is not None:
         contrary = Ruling.REJECT if effect is Effect.ALLOW else Ruling.APPROVE
@@ -410,7 +410,7 @@ def _stands_against(case: Case, effect: Effect) -> bool:
 
 
 def _acts(act: str, services: Services, *, by: str) -> Callable[[ListEntry], AuditEntry]:
-    """Return what makes an entry's entry in the log; `{effect}` in `act` is the entry's own."""
+    """Return a function that makes an entry's log entry; `{effect}` in `act` is the entry's own."""
 
     def make(entry: ListEntry) -> AuditEntry:
         # Without the label: a phrase may be a comment's own words.

@@ -1,4 +1,4 @@
-"""Lists the comments that a site shows under one of its posts."""
+"""Lists the comments that a site shows under a post."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from service.domain.site import Site
 from service.ports.services import Services
 
 PAGE = 200
-"""How many comments a page of them has."""
-# Of so many comments that were answered and then edited, the newest of so many versions is found.
+"""The number of comments on a page."""
+# The newest version is found for this many edited comments with replies, up to this version.
 _EDITED, _VERSIONS = 50, 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedPage:
-    """Some of a post's comments, oldest first, and whether more follow."""
+    """Some of a post's comments, oldest first, and whether there are more."""
 
     comments: tuple[PublishedComment, ...]
     has_more: bool
 
 
 def list_published(site: Site, post: str, services: Services, *, page: int) -> PublishedPage:
-    """Return a page of what the site shows under a post; the first page is 1.
+    """Return a page of the comments that the site shows under a post; the first page is 1.
 
-    Raises `NotFoundError` as long as the site's owner has not switched its feed on.
+    Raises `NotFoundError` unless the site's feed is switched on.
     """
     if not site.settings.public_feed:
         msg = (
@@ -52,9 +52,9 @@ def list_published(site: Site, post: str, services: Services, *, page: int) -> P
 def link_replies(
     comments: Iterable[PublishedComment], site: Site, services: Services
 ) -> list[PublishedComment]:
-    """Return the comments with the id of what each answers, and whether that is shown.
+    """Return the comments with the id of their parent, and whether it is shown.
 
-    A site names its own ids; of an edited comment the newest version is meant. No comment answers
+    Sites name their own ids; of an edited comment the newest version is used. No comment replies to
     itself.
     """
     shown = list(comments)
@@ -67,7 +67,7 @@ def link_replies(
         for name, parent in parents.items()
         if name in ids and parent in cases and cases[parent].withdrawn_at is not None
     ]
-    # A later version has taken its place, unless it was deleted.
+    # A later version has replaced it, unless it was deleted.
     later = {versioned(name, n): name for n in range(2, _VERSIONS) for name in edited[:_EDITED]}
     found = services.comments.find_by_site_ids(site.id, list(later)) if later else {}
     parents |= {later[version]: found[version] for version in later if version in found}
@@ -89,9 +89,9 @@ def _by_id(ids: Iterable[CommentId], site: Site, services: Services) -> dict[Com
 
 
 def addresses_of(post: str, blog: str | None) -> list[str]:
-    """Return under which addresses a post's comments may be kept.
+    """Return the URLs under which a post's comments may be stored.
 
-    With and without `www.`, a slash at its end, https; as a path alone where it is the blog's own.
+    With and without `www.`, a final slash and https, and as a path alone on the blog's own host.
     """
     given = post.partition("#")[0].strip()
     try:

@@ -1,4 +1,4 @@
-"""Lists and finds comments for moderators, and shows who else looks at one."""
+"""Lists and searches comments for moderators, and manages claims."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from service.moderation.acts import record_act
 from service.moderation.decisions import decide_together
 from service.ports.services import Services
 
-# Three missed renewals of the page's script; without a script, as long as most decisions take.
+# Three missed renewals by the page's script, and the time of most decisions without a script.
 CLAIM_LASTS = timedelta(seconds=90)
 
 
 class Tab(StrEnum):
-    """The lists that a moderator can look at."""
+    """The lists of comments for moderators."""
 
     NEEDS_REVIEW = "needs-review"
     HELD_AS_SPAM = "held-as-spam"
@@ -47,9 +47,9 @@ def list_for_review(
     limit: int,
     order: Order | None = None,
 ) -> CasePage:
-    """Return one page of a list, in `order` or in the order that suits the list.
+    """Return one page of a list, in `order` or in the list's default order.
 
-    `site_ids` None means all sites. Raises `InvalidInputError` for a cursor that no page gave out.
+    `site_ids` None means all sites. Raises `InvalidInputError` for an invalid cursor.
     """
     order = order or _ORDERS.get(tab, Order.NEWEST)
     criteria = _criteria(tab, site_ids)
@@ -71,10 +71,10 @@ def _criteria(tab: Tab, site_ids: tuple[SiteId, ...] | None) -> CaseFilter:
 
 
 def claim_comment(case: Case, user: User, services: Services) -> Claim | None:
-    """Claim a comment for who looks at it; return the claim in force then, perhaps another's.
+    """Claim a comment for a moderator; return the claim in force, perhaps another's.
 
-    None for a comment that is decided or withdrawn, and while the store is away: a claim never
-    keeps anybody from deciding.
+    Returns None for a decided or withdrawn comment, and while the store is unavailable: claims
+    never prevent decisions.
     """
     if not case.is_open:
         return None
@@ -93,8 +93,8 @@ def claim_comment(case: Case, user: User, services: Services) -> Claim | None:
 
 
 def end_claim(comment_id: CommentId, services: Services, *, user: User | None = None) -> None:
-    """End the claim on a comment: this moderator's own, or anybody's once it is decided."""
-    # Where the store is away, it ends by itself.
+    """End the claim on a comment: the user's own, or anybody's once it is decided."""
+    # If the store is unavailable, the claim expires.
     with suppress(StoreUnavailableError):
         services.claims.end(comment_id, user_id=user.id if user else None)
 
@@ -102,7 +102,7 @@ def end_claim(comment_id: CommentId, services: Services, *, user: User | None = 
 def claims_of_others(
     ids: Sequence[CommentId], user: User, services: Services
 ) -> Mapping[CommentId, Claim]:
-    """Return who else looks at these comments now."""
+    """Return other people's claims on these comments."""
     try:
         found = services.claims.find(ids, now=services.clock())
     except StoreUnavailableError:
@@ -110,22 +110,21 @@ def claims_of_others(
     return {one: claim for one, claim in found.items() if claim.user_id != user.id}
 
 
-# What a page can say exactly; beyond it says "more than".
+# Larger counts are shown as "more than".
 MAX_COUNTED = 10_000
-# Whoever decides more than this at once has not looked at any of it.
+# Nobody can have looked at more comments than this.
 MAX_DECIDED = 5_000
 _EXPORTED_AT_ONCE = 250
 _MAX_EXPORTED = 1_000_000
-# A comment takes 0.1 to 0.4 ms to be indexed: a portion keeps other writers waiting for less
-# than a tenth of a second.
+# Indexing a comment takes 0.1 to 0.4 ms, so other writers wait for less than a tenth of a second.
 _PORTION = 200
-# What was received at the very moment of asking is found.
+# So that comments received at this very moment are found.
 _MOMENT = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """A query and the sites it looks at, None for all there are."""
+    """A query and its sites, None for all."""
 
     query: SearchQuery
     site_ids: tuple[SiteId, ...] | None
@@ -133,10 +132,10 @@ class Scope:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """One page of what was found. `count` is at most `MAX_COUNTED`, and `more` says so.
+    """One page of results. `count` is at most `MAX_COUNTED`, and `more` says so.
 
-    `until` is when it was looked for: what is received later is not in it. `n_decided` counts
-    those among them that have a decision already; 0 where there are too many to decide together.
+    `until` is the time of the search; later comments are not in it. `n_decided` counts decided
+    comments among them, 0 if there are too many to decide together.
     """
 
     page: CasePage
@@ -149,9 +148,9 @@ class Found:
 def find_comments(
     line: str, services: Services, *, user: User, cursor: str | None, limit: int
 ) -> Found:
-    """Return what a line of words and fields finds among the comments that the account sees.
+    """Return the results of a search line among the comments that the account sees.
 
-    Raises `InvalidInputError` with every problem of the line, and for a cursor of another list.
+    Raises one `InvalidInputError` with every problem of the line, and for a cursor of another list.
     """
     until = services.clock() + _MOMENT
     scope = read_line(line, services, user=user)
@@ -168,7 +167,7 @@ def find_comments(
 
 
 def _count_decided(query: SearchQuery, scope: Scope, count: int, services: Services) -> int:
-    """Return how many of those found have a decision; 0 where they cannot be decided together."""
+    """Return how many results have a decision, 0 if they cannot be decided together."""
     asked = {(term.value, term.negated) for term in query.of(Field.DECISION)}
     if count > MAX_DECIDED or asked == {("none", False)}:
         return 0
@@ -190,10 +189,10 @@ def decide_found(
     until: datetime,
     bulk_decision_id: str | None = None,
 ) -> BulkDecision:
-    """Rule on everything that a line finds, as it was counted on the page from `until`.
+    """Rule on all results of a search line, as the page from `until` counted them.
 
-    What came in since is left alone. Raises `ConflictError`, and decides nothing, if more is found
-    than was counted; `InvalidInputError` for a line that is wrong or finds too much.
+    Later comments are left alone. Raises `ConflictError`, and decides nothing, if there are more
+    results than were counted; `InvalidInputError` for a line that is wrong or finds too much.
     """
     if not line.strip():
         nothing = Problem("q", "asks for nothing", "say which comments are to be decided")
@@ -220,17 +219,17 @@ def decide_found(
 
 
 def export_found(line: str, form: str, services: Services, *, user: User) -> Iterator[Case]:
-    """Yield everything that a line finds, the newest first, a portion at a time.
+    """Yield all results of a search line, the newest first, in portions.
 
-    Before the first one the log records who exported how many comments in which form, never what
-    was looked for. Raises `InvalidInputError` at once.
+    Before the first one, the log records who exported how many comments in which form, never the
+    search line. Raises `InvalidInputError` at once.
     """
     scope = read_line(line, services, user=user)
     query = scope.query.until(services.clock() + _MOMENT)
     count = services.search.count(query, site_ids=scope.site_ids, limit=_MAX_EXPORTED)
     detail = f"{count} as {form}"
     record_act(services, actor=user.name, act="export", subject="comments", detail=detail)
-    # Looked up now: the rows are read when the request has ended.
+    # Looked up now: the rows are read after the request has ended.
     find = services.search.find
 
     def rows() -> Iterator[Case]:
@@ -246,9 +245,9 @@ def export_found(line: str, form: str, services: Services, *, user: User) -> Ite
 
 
 def read_line(line: str, services: Services, *, user: User) -> Scope:
-    """Return a line's query with its sites named by id, none of which the account does not see.
+    """Return a line's query with its sites as ids, only those that the account sees.
 
-    A site is given by its name, whatever the case, or by its id. Raises `InvalidInputError`.
+    A site is given by its name in any case, or by its id. Raises `InvalidInputError`.
     """
     sites = [site for site in services.sites.all() if user.sees(site.id)]
     known = {name for site in sites for name in (site.id, site.name.casefold())}
@@ -263,9 +262,9 @@ def read_line(line: str, services: Services, *, user: User) -> Scope:
 
 
 def update_search_index(services: Services, *, goes_on: Callable[[], bool]) -> int:
-    """Index comments that were kept or judged lately while `goes_on`; return how many.
+    """Index recently stored and judged comments while `goes_on`; return how many.
 
-    Safe to run at any time, twice too. Raises `StoreUnavailableError`.
+    Safe to run at any time and to repeat. Raises `StoreUnavailableError`.
     """
     indexed = 0
     while goes_on():

@@ -1,4 +1,4 @@
-"""Rules on a comment and lists who sent it, in one act that can be undone as one."""
+"""Rules on a comment and lists its sender, in one act that can be undone together."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from service.ports.services import Services
 from service.signals.hosts import is_reference, registered_domain
 from service.signals.view import linked_domains
 
-# More would fill the screen; a comment that advertises more is known by its sender.
+# More would fill the screen; a comment with more domains is better listed by its sender.
 MAX_DOMAINS_OFFERED = 3
-# An address is somebody else's soon, and a network has many behind it.
+# Addresses change hands soon, and many people share a network.
 _EXPIRES_IN = {EntryKind.ADDRESS: timedelta(days=30), EntryKind.NETWORK: timedelta(days=7)}
 _REASONS = {
     Effect.BLOCK: "from a comment that was rejected",
@@ -38,7 +38,7 @@ _REASONS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trait:
-    """One thing that a comment's sender can be recognised by, and for how long it is listed."""
+    """One recognisable trait of a comment's sender, and how long it is listed."""
 
     kind: EntryKind
     recognised: Recognised
@@ -46,7 +46,7 @@ class Trait:
 
     @property
     def name(self) -> str:
-        """Return what a form calls it: its kind, for domains with the domain."""
+        """Return its name in forms: the kind, for domains with the domain."""
         is_one_of_many = self.kind is EntryKind.DOMAIN
         return f"{self.kind}:{self.recognised.label}" if is_one_of_many else self.kind.value
 
@@ -60,7 +60,7 @@ class Listed:
 
 
 def traits_of(comment: Comment, effect: Effect, services: Services) -> tuple[Trait, ...]:
-    """Return what of a comment's sender can be listed; pages that all cite are left out."""
+    """Return the traits of a comment's sender that can be listed, without widely cited domains."""
     sender, older = comment.sender, comment.sender.before_rotation or Sender()
     keys = {
         EntryKind.EMAIL: (sender.email_key, older.email_key),
@@ -82,7 +82,7 @@ def traits_of(comment: Comment, effect: Effect, services: Services) -> tuple[Tra
         if isinstance(found, Recognised) and not is_reference(domain, registered_domain(domain)):
             domains.append(Trait(kind=EntryKind.DOMAIN, recognised=found, expires_in=None))
     traits += domains[:MAX_DOMAINS_OFFERED]
-    # Whoever shares a network with a trusted person need not be trusted.
+    # A trusted person's network has other people too.
     if effect is Effect.ALLOW:
         traits = [trait for trait in traits if trait.kind is not EntryKind.NETWORK]
     return tuple(traits)
@@ -97,11 +97,11 @@ def decide_and_list(
     by: str,
     seen_decision_id: str | None = None,
 ) -> Listed:
-    """Reject a comment and block, or approve it and allow, these traits of it at its site, by name.
+    """Reject a comment and block traits of it, or approve it and allow them, at its site.
 
-    What is listed so already is left as it is, and nothing is added to lists that are full. Raises
-    `InvalidInputError` for a trait that the comment does not have, and what `decide_comment`
-    raises; then nothing was changed.
+    Existing entries stay unchanged, and nothing is added to full lists. Raises `InvalidInputError`
+    for a trait that the comment does not have, otherwise as `decide_comment`; then nothing was
+    changed.
     """
     comment = services.cases.get(comment_id).comment
     traits = [trait for trait in traits_of(comment, effect, services) if trait.name in what]
@@ -127,7 +127,7 @@ def decide_and_list(
         )
         if not any(double.effect is effect for double in find_doubles(entry, in_force)):
             new.append(entry)
-    # Every process holds them all: the ruling stands, the list grows no further.
+    # All processes hold all entries in memory, so only the ruling is recorded beyond the limit.
     new = new[: max(0, MAX_IN_FORCE - len(in_force))]
     if new:
         keep_entries(new, services, by=by)
@@ -142,10 +142,10 @@ def undo_reject_and_block(
     by: str,
     seen_decision_id: str | None,
 ) -> Case:
-    """Take a ruling back together with the entries that came with it; return the case.
+    """Undo a ruling together with its entries; return the case.
 
-    Entries that were made from another comment stay. Raises what `undo_as_seen` raises; then
-    nothing was changed.
+    Entries that were made from another comment stay. Raises as `undo_as_seen`; then nothing was
+    changed.
     """
     entries = [services.list_entries.get(entry_id) for entry_id in entry_ids]
     case = undo_as_seen(comment_id, services, undone_by=by, seen_decision_id=seen_decision_id)

@@ -1,9 +1,8 @@
-"""Counts decisions in the histories, at once or as soon as possible, and rebuilds lost histories.
+"""Counts decisions in the histories, at once or as soon as possible, and rebuilds histories.
 
-A decision is written down as unremembered in its own transaction and struck off once all has
-followed; `remember_open` repeats whatever failed in between. Everything may happen twice: a
-decision is counted once. A rebuild keeps its place beside the histories, on the same server, so
-that both are lost together.
+A decision is stored as unremembered in its own transaction, and marked as remembered after all
+follow-ups; `remember_open` repeats failed ones. Everything may run twice: a decision is counted
+once. A rebuild's place is stored on the histories' server, so that both are lost together.
 """
 
 from __future__ import annotations
@@ -26,22 +25,22 @@ from service.scoring.lean import recorded_lean
 
 log = logging.getLogger(__name__)
 
-# A decision takes 0.3 to 0.5 ms to be learnt: a run keeps a worker from judging for a quarter of a
-# second at most.
+# A decision takes 0.3 to 0.5 ms to learn, so a run delays a worker by a quarter of a second at
+# most.
 _MOST_AT_ONCE = 500
-# Members that people must have rejected before a site's policy goes on in their stead. A choice, no
-# measurement: more than one slip of the hand, few enough for a campaign to be met while it runs.
+# The members that people must have rejected before a site's policy continues. Chosen, not measured:
+# more than one mistake, and few enough to stop a campaign while it runs.
 REJECTED_BY_PEOPLE = 5
-# Undone in one transaction: on SQLite nobody else writes meanwhile.
+# Undone in one transaction, during which SQLite has no other writer.
 _PORTION = 250
-# Of the log's entries of erasing persons and forgetting senders.
+# The audit log's kinds of erased persons and forgotten senders.
 _ERASED = ("person", "sender")
-# Between reading comments and telling histories of them passes less; so do clocks differ.
+# More than the time between reading comments and updating histories, and the clocks' difference.
 _LATELY = timedelta(minutes=15)
 
 
 def remember(decided_comments: Sequence[DecidedComment], services: Services) -> None:
-    """Do what follows from decisions as they stand; if a store is away, that is done later."""
+    """Do the follow-ups of decisions; if a store is unavailable, they are done later."""
     try:
         _recheck_policies(decided_comments, services)
         told = [one.decision for one in decided_comments if apply_to_reputation(one, services)]
@@ -55,10 +54,10 @@ def remember(decided_comments: Sequence[DecidedComment], services: Services) -> 
 
 
 def remember_open(services: Services) -> int:
-    """Do what did not follow from decisions yet, the oldest first; return of how many, at most 500.
+    """Do missing follow-ups of decisions, the oldest first; return how many, at most 500.
 
-    Ends where the store fails, with what was told before struck off. Safe to run at any time, twice
-    too. Raises `StoreUnavailableError`.
+    Stops if the store fails, and marks finished ones. Safe to run at any time and to repeat. Raises
+    `StoreUnavailableError`.
     """
     waiting = services.decisions.find_unremembered(limit=_MOST_AT_ONCE)
     _recheck_policies(waiting, services)
@@ -76,7 +75,7 @@ def remember_open(services: Services) -> int:
 
 
 def _recheck_policies(decided_comments: Sequence[DecidedComment], services: Services) -> None:
-    """Look again at what policies rejected because people rejected what they now took back."""
+    """Recheck policies' rejections in campaigns whose rejections by people were undone."""
     taken_back = [
         one.comment.id
         for one in decided_comments
@@ -91,9 +90,9 @@ def _recheck_policies(decided_comments: Sequence[DecidedComment], services: Serv
 
 
 def apply_to_reputation(decided_comment: DecidedComment, services: Services) -> bool:
-    """Learn a decision, or take it back if it was undone; return whether histories know it now.
+    """Learn a decision, or unlearn it if it was undone; return True if the histories have it.
 
-    An unexpected error is logged and leaves the decision open. What a policy decided is not learnt.
+    An unexpected error is logged and leaves the decision open. A policy's decisions are not learnt.
     Raises `StoreUnavailableError`.
     """
     decision = decided_comment.decision
@@ -104,16 +103,16 @@ def apply_to_reputation(decided_comment: DecidedComment, services: Services) -> 
         act(decision.id, decided_comment.comment, decision.ruling, at=decision.decided_at)
     except StoreUnavailableError:
         raise
-    except Exception:  # whatever one comment provokes, others go on
+    except Exception:  # an error of one comment must not stop the others
         log.exception("a decision cannot be learnt", extra={"id": decision.id})
         return False
     return True
 
 
 def forget_erased(comments: Sequence[Comment], services: Services) -> None:
-    """Forget senders that were erased after `comments` were read and before histories were told.
+    """Forget senders that were erased after `comments` were read and before they were counted.
 
-    A withdrawal alone leaves histories as they are. Raises `StoreUnavailableError`.
+    A withdrawal alone does not change histories. Raises `StoreUnavailableError`.
     """
     since = services.clock() - _LATELY
     log_of = services.audit_log.recent
@@ -131,7 +130,7 @@ def may_reject(rulings: PeoplesRulings) -> bool:
 
 
 def _take_back(campaign_id: str, services: Services) -> None:
-    """Undo what a policy rejected in a campaign, 250 in a transaction; safe to repeat."""
+    """Undo a policy's rejections in a campaign, 250 in a transaction; safe to repeat."""
     act = counting_act(
         services,
         actor=CAMPAIGN_POLICY,
@@ -157,22 +156,22 @@ def _take_back(campaign_id: str, services: Services) -> None:
         ]
         if rejected:
             undone = undo_rulings(rejected, services, by=CAMPAIGN_POLICY, acts=acts)
-            # Nobody learns from what a policy does.
+            # A policy's decisions are never learnt.
             services.decisions.mark_remembered([one.decision for one in undone])
         cursor = page.next_cursor
         if cursor is None:
             return
 
 
-# A decision takes 0.3 to 0.5 ms to be learnt, a portion about a tenth of a second.
+# A decision takes 0.3 to 0.5 ms to learn, a portion about a tenth of a second.
 _REBUILT_AT_ONCE = 250
 
 
 def gather_whole(comments: Sequence[Comment], services: Services) -> list[History]:
-    """Return the history of each comment, in order, in one round trip.
+    """Return each comment's history, in order, in one round trip.
 
-    Raises `HistoryBlankError` where histories were lost and are not filled again, and
-    `StoreUnavailableError`. A new installation's are blank too, but no decision is missing.
+    Raises `HistoryBlankError` if histories were lost and are not rebuilt, and
+    `StoreUnavailableError`. A new installation's are empty too, but lack no decision.
     """
     now = services.clock()
     try:
@@ -184,9 +183,9 @@ def gather_whole(comments: Sequence[Comment], services: Services) -> list[Histor
 
 
 def rebuild_if_blank(services: Services, *, goes_on: Callable[[], bool]) -> bool:
-    """Do a portion of a rebuild, and more while `goes_on`, if histories are blank.
+    """Rebuild a portion, and more while `goes_on`, if histories are blank.
 
-    Return whether they were. Safe to run at any time and by several at once. Raises
+    Returns True if they were. Safe to run at any time and by several processes at once. Raises
     `StoreUnavailableError`.
     """
     if not services.history.is_blank():
@@ -198,10 +197,10 @@ def rebuild_if_blank(services: Services, *, goes_on: Callable[[], bool]) -> bool
 
 
 def rebuild_all(services: Services, *, show: Callable[[int], None] = lambda _: None) -> int:
-    """Learn every decision in force and return how many were read; `show` is told as it goes.
+    """Learn every decision in force and return how many were read; `show` gets the progress.
 
-    It continues an interrupted rebuild, counts nothing twice, and loses nothing that is decided or
-    undone meanwhile. Raises `StoreUnavailableError`.
+    It continues an interrupted rebuild, counts nothing twice, and loses no decision or undo made
+    meanwhile. Raises `StoreUnavailableError`.
     """
     done = 0
     for decisions in rebuild_portions(services):
@@ -211,10 +210,10 @@ def rebuild_all(services: Services, *, show: Callable[[int], None] = lambda _: N
 
 
 def rebuild_portions(services: Services) -> Iterator[int]:
-    """Learn the decisions in force by portions, yield each one's number, mark histories filled.
+    """Learn the decisions in force in portions, yield each one's number, mark histories filled.
 
     If another process was faster, or the server was wiped since the portion began, the next one
-    continues from where the place then is. Raises `StoreUnavailableError`.
+    continues from the stored place. Raises `StoreUnavailableError`.
     """
     while True:
         after = services.rebuild_place.find()
@@ -224,7 +223,8 @@ def rebuild_portions(services: Services) -> Iterator[int]:
         forget_erased([one.comment for one in page.decided_comments], services)
         if page.next_after is not None:
             services.rebuild_place.move(after, page.next_after)
-        # Where the place is gone or moved, something was wiped or is under way: not all is filled.
+        # If the place is missing or moved, histories were wiped or another rebuild runs: not all is
+        # filled.
         elif services.rebuild_place.clear(after):
             services.history.mark_filled()
             log.info("histories are filled")
@@ -238,10 +238,10 @@ MOST_SHOWN = 3
 def decisions_behind(case: Case, services: Services) -> tuple[Case, ...]:
     """Return up to `MOST_SHOWN` decided comments of the same site, the weightiest first.
 
-    Their decisions are in force and were made before the verdict. None where decisions did not
-    move the verdict, where the site forgot them, or while they cannot be read.
+    Their decisions are in force and were made before the verdict. Returns none if decisions did not
+    change the verdict, if the site forgot them, or while they cannot be read.
     """
-    # Imported late: the API needs numpy, 10 MB, for this alone.
+    # Imported late: only this needs numpy in the API, 10 MB.
     from service.learning.features import count_features
 
     comment, verdict = case.comment, case.verdict

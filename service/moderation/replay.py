@@ -1,4 +1,4 @@
-"""Plays an archive whose labels are known in order of time, with and without learning."""
+"""Replays a labelled archive in order of time, with and without learning."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from service.moderation.judging import is_audited, judge_comments
 from service.ports.models import JudgingModel
 from service.scoring.weights import Cutoffs
 
-# What the row of all weeks together is called.
+# The name of the row for all weeks.
 TOTAL = "all"
 _BATCH = 256
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Archived:
-    """A comment of an archive with its label; its `site_id` and `written_at` say where and when."""
+    """A comment of an archive with its label; its `site_id` and `written_at` must be right."""
 
     comment: Comment
     is_spam: bool
@@ -32,9 +32,9 @@ class Archived:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Played:
-    """What became of one comment: `frozen` without learning, `learning` with it.
+    """One comment's outcomes: `frozen` without learning, `learning` with it.
 
-    `asked` says that the owner was asked about it in the replay with learning.
+    `asked` is True if the owner was asked about it in the replay with learning.
     """
 
     archived: Archived
@@ -51,11 +51,11 @@ def replay(
     audit_share: float,
     salt: int,
 ) -> Iterator[Played]:
-    """Yield every comment in order of time, as the service would have judged it then.
+    """Yield every comment in order of time, judged as by the service at that time.
 
-    The site's owner decides what was left unsure and the audit sample, or with `decides_all`
-    everything, as the labels say, before the next comment comes. Histories are empty. `salt` keys
-    the features, which are an installation's own. Raises `ModelUnavailableError`.
+    The site's owner decides unsure comments and the audit sample, or with `decides_all` all, by the
+    labels, before the next comment comes. Histories are empty. `salt` keys the features, which
+    differ between installations. Raises `ModelUnavailableError`.
     """
     ordered = sorted(archive, key=lambda one: (moment_of(one), one.comment.id))
 
@@ -80,7 +80,7 @@ def play(
     audit_share: float,
     salt: int,
 ) -> Iterator[Played]:
-    """Yield comments, which come in order of time with the version's own verdicts, as `replay`.
+    """Yield comments as `replay` does, given them in order with the version's own verdicts.
 
     `promised` are the version's cutoffs.
     """
@@ -114,13 +114,13 @@ def play(
 
 
 def moment_of(archived: Archived) -> datetime:
-    """Return when a comment was written, or received where nobody knows."""
+    """Return when a comment was written, or received if that is unknown."""
     return archived.comment.written_at or archived.comment.received_at
 
 
 @dataclass(slots=True, kw_only=True)
 class Tally:
-    """What would have happened to some comments, judged in one way."""
+    """The outcomes of some comments, judged in one way."""
 
     left_to_a_person: int = 0
     spam_published: int = 0
@@ -128,7 +128,7 @@ class Tally:
     ham_lost: int = 0
 
     def add(self, outcome: Outcome, *, is_spam: bool) -> None:
-        """Count one comment: ham that waits is held, ham called spam lost."""
+        """Count one comment: ham that waits is held, ham called spam is lost."""
         self.left_to_a_person += outcome is Outcome.UNSURE
         self.spam_published += is_spam and outcome is Outcome.HAM
         self.ham_held += not is_spam and outcome is Outcome.UNSURE
@@ -137,7 +137,7 @@ class Tally:
 
 @dataclass(slots=True, kw_only=True)
 class Week:
-    """One ISO week, or all of them together."""
+    """One ISO week, or the sum of all."""
 
     week: str
     comments: int = 0
@@ -148,7 +148,7 @@ class Week:
 
 
 class Weeks:
-    """Sums up what was played by ISO week."""
+    """Sums up results by ISO week."""
 
     def __init__(self) -> None:
         self._weeks: dict[str, Week] = {}
@@ -166,5 +166,5 @@ class Weeks:
             week.learning.add(played.learning.outcome, is_spam=is_spam)
 
     def rows(self) -> list[Week]:
-        """Return a row a week, in order, the sum of all last."""
+        """Return a row per week, in order, with the sum as the last."""
         return sorted(self._weeks.values(), key=lambda one: (one.week == TOTAL, one.week))

@@ -1,7 +1,7 @@
-"""Retrains the model when asked or due: exports decisions, trains, keeps the new version.
+"""Retrains the model on request or schedule: exports decisions, trains, stores the version.
 
-One retraining at a time: a lock on this machine and a lease in the database ensure it. The same
-call continues one that was stopped.
+Only one retraining runs at a time, ensured by a lock on this machine and a lease in the database.
+The same call continues a stopped one.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ from service.ports.training import KeptDecisions, TrainingRuns
 log = logging.getLogger(__name__)
 
 SCHEDULE = "schedule"
-"""Who asks for the retrainings that nobody asks for."""
+"""The actor of scheduled retrainings."""
 
-# How long one that died keeps other machines from retraining; one that lives renews it.
+# A dead process's lease ends after this; a live process renews it.
 _LEASE = timedelta(seconds=60)
 _TELL_EVERY = timedelta(seconds=5)
 _LOOKED_BACK = 50
 
 
 def new_retraining(services: Services, *, by: str, options: RetrainingOptions) -> Retraining:
-    """Return a retraining that somebody asks for now; it is not kept yet."""
+    """Return a new retraining that was requested now; it is not stored yet."""
     return Retraining(
         id=services.new_id("rtr"), asked_by=by, asked_at=services.clock(), options=options
     )
@@ -63,11 +63,11 @@ def retrain(
     told: Callable[[TrainingProgress], None] = lambda _: None,
     goes_on: Callable[[], bool] = lambda: True,
 ) -> Retraining:
-    """Retrain as asked, or continue the unfinished one of the same options; return how it ended.
+    """Retrain as asked, or continue the unfinished one with the same options; return the result.
 
-    `promotes` lets a recommended candidate serve at once. `force` trains although nothing is new.
-    `resumes_only` continues the newest unfinished one, whatever its options. `told` hears about
-    every second how far it is. Raises `TrainingFailedError` where nothing can be trained here,
+    `promotes` lets a recommended candidate serve at once. `force` trains even without new
+    decisions. `resumes_only` continues the newest unfinished one with any options. `told` gets the
+    progress about every second. Raises `TrainingFailedError` if training is impossible here,
     `ConflictError` while another runs or if there is none to continue, `StoreUnavailableError`.
     """
     with _alone(services, runs) as renew:
@@ -93,9 +93,9 @@ def try_retraining(
     told: Callable[[TrainingProgress], None] = lambda _: None,
     goes_on: Callable[[], bool] = lambda: True,
 ) -> RetrainingReport:
-    """Return what a retraining would learn from and estimates to need; nothing of it is kept.
+    """Return a retraining's data and estimated costs, without storing anything.
 
-    Raises what `retrain` does, and `TrainingStoppedError`.
+    Raises as `retrain`, and `TrainingStoppedError`.
     """
     run_id = services.new_id("try")
     with _alone(services, runs) as renew:
@@ -115,9 +115,9 @@ def try_retraining(
 def find_unfinished(
     services: Services, runs: TrainingRuns, options: RetrainingOptions | None = None
 ) -> Retraining | None:
-    """Return the newest retraining that can be gone on with here, of these options if given."""
+    """Return the newest retraining that can be continued here, with these options if given."""
     for one in services.retrainings.recent(limit=_LOOKED_BACK):
-        # One that failed is only tried again if somebody says so: it may fail for ever.
+        # A failed one is retried only on request: it may always fail.
         has_failed = options is None and one.state is RetrainingState.FAILED
         fits = one.is_unfinished() or has_failed
         if fits and options in (None, one.options) and runs.holds(one.id):
@@ -141,9 +141,9 @@ def _begin(
 
 
 def _resume(unfinished: Retraining, services: Services, runs: TrainingRuns) -> Retraining | None:
-    """Return an unfinished retraining as begun again; None where it may not learn from all it has.
+    """Return an unfinished retraining restarted, None if some of its decisions may not be used.
 
-    What was erased, withdrawn, undone or ruled otherwise since it began must not teach.
+    Decisions that were erased, withdrawn, undone or changed since it began must not be learnt.
     """
     decisions = decisions_for_training(services, until=services.clock())
     still_so = {(one["id"], one["label"]) for one in decisions}
@@ -196,7 +196,7 @@ def _train(
     told: Callable[[TrainingProgress], None],
     goes_on: Callable[[], bool],
 ) -> Retraining:
-    """Train while noting now and then how far it is, and keeping the lease."""
+    """Train, and regularly store the progress and renew the lease."""
     latest, noted_at = running, services.clock()
 
     def hear(progress: TrainingProgress) -> None:
@@ -215,7 +215,7 @@ def _train(
                 renew()
                 services.retrainings.put(latest)
             except StoreUnavailableError:
-                # Nobody else can begin either while the database is away.
+                # No other retraining can begin while the database is unavailable.
                 log.warning("the database is away, the training goes on")
         told(progress)
 
@@ -235,9 +235,9 @@ def _train(
 
 
 def promote_retrained(retraining: Retraining, services: Services, *, by: str) -> Retraining:
-    """Let a retraining's candidate serve. A candidate that was refused meanwhile never serves.
+    """Let a retraining's candidate serve, unless it was refused meanwhile.
 
-    Raises `ConflictError` if it was answered before, and what `promote_version` does.
+    Raises `ConflictError` if the retraining was answered before, otherwise as `promote_version`.
     """
     if retraining.version is None:
         msg = f"retraining {retraining.id} has no candidate"
@@ -254,7 +254,7 @@ def promote_retrained(retraining: Retraining, services: Services, *, by: str) ->
 
 
 def refuse_retrained(retraining: Retraining, services: Services, *, by: str) -> Retraining:
-    """Note that a candidate is not to serve. Raise `ConflictError` if it was answered before."""
+    """Refuse a candidate. Raises `ConflictError` if it was answered before."""
     subject, detail = retraining.version or retraining.id, f"retraining {retraining.id}"
     act = make_act(services, actor=by, act="refuse model version", subject=subject, detail=detail)
     return services.retrainings.answer(retraining.id, Answer.REFUSED, by=by, at=act.at, act=act)
@@ -277,10 +277,10 @@ def _put_end(ended: Retraining, services: Services) -> Retraining:
 
 @contextmanager
 def _alone(services: Services, runs: TrainingRuns) -> Iterator[Callable[[], None]]:
-    """Hold this machine's lock and the lease while the block runs; give what renews the lease.
+    """Hold this machine's lock and the lease while the block runs; yield the lease's renewal.
 
-    Raise `ConflictError` where somebody has either, `TrainingFailedError` where none can train.
-    What renews raises `TrainingStoppedError` if it is another's turn by then.
+    Raises `ConflictError` if another process holds one, `TrainingFailedError` if training is
+    impossible here. The renewal raises `TrainingStoppedError` if another process has the lease.
     """
 
     def is_refused() -> bool:
@@ -312,9 +312,9 @@ class NoTrainerError(ConflictError):
 
 
 def ask_retraining(services: Services, *, by: str, options: RetrainingOptions) -> Retraining:
-    """Note that somebody wants a retraining, and wake the process that does it.
+    """Store a request for a retraining, and wake the process that does it.
 
-    Raise `NoTrainerError` where there is none, `ConflictError` while one is asked for or runs,
+    Raises `NoTrainerError` if there is none, `ConflictError` while one is requested or runs,
     `StoreUnavailableError`.
     """
     if not services.trainer_queue.is_heard():
@@ -335,9 +335,9 @@ def retrain_if_wanted(
     promotes: bool,
     goes_on: Callable[[], bool],
 ) -> Retraining | None:
-    """Do what was asked for, or go on with it, or what is due by the schedule; None for nothing.
+    """Do or continue a requested or scheduled retraining; return None if there is none.
 
-    `every` None stands for no schedule. Raises what `retrain` does.
+    `every` None stands for no schedule. Raises as `retrain`.
     """
     recent = services.retrainings.recent(limit=_LOOKED_BACK)
     waiting = [one for one in recent if one.state is RetrainingState.ASKED]
@@ -347,10 +347,10 @@ def retrain_if_wanted(
             return None
         asked = new_retraining(services, by=by, options=options)
     else:
-        # The one asked for first; the page lets nobody ask for a second.
+        # The first requested one; the page does not accept a second.
         asked = waiting[-1]
         if refusal := runs.refuse():
-            # Whoever asked is told; asking again is one click.
+            # The person sees the failure, and can request it again.
             failed = replace(
                 asked, state=RetrainingState.FAILED, ended_at=services.clock(), problem=refusal
             )
@@ -367,13 +367,13 @@ def _who_asks(
     options: RetrainingOptions,
     every: timedelta | None,
 ) -> str | None:
-    """Return in whose name to retrain: who began one that is unfinished, or the schedule's."""
+    """Return the actor of the next retraining: that of an unfinished one, or the schedule's."""
     unfinished = find_unfinished(services, runs, options)
     if unfinished is not None:
         return unfinished.asked_by
     if every is None:
         return None
-    # One that was stopped and whose texts had to go taught nothing: the next need not wait for it.
+    # A stopped one whose texts were deleted taught nothing, so the schedule does not count it.
     begun = [
         one.asked_at
         for one in recent

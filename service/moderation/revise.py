@@ -1,13 +1,13 @@
-"""Follows a comment after its intake: edits, deletion, reports and appeals.
+"""Handles edits, deletions, reports and appeals of stored comments.
 
-The first version is kept under the site's own id, each later one under `<id>@2`, `<id>@3` and so
-on. When a later one is kept, the earlier ones are withdrawn: what a site shows is judged, what it
-no longer shows is forgotten.
+The first version is stored under the site's own id, each later one under `<id>@2`, `<id>@3` and so
+on. Storing a later version withdraws the earlier ones: comments are judged as the site shows them,
+and their earlier text is deleted.
 
-A person's ruling holds for an edit that changes little of the text that was ruled on, however many
-edits lie between; digests of that text are kept for it. An approval is kept unless the edit adds a
-link, a contact, an offer or many words; a rejection only if it adds and takes away nothing of the
-kind. Any other edit is judged, and that of a rejected comment goes to a person unless it is spam.
+A person's ruling applies to later edits that change little of the text that was ruled on, compared
+by stored digests of that text. An approval stays unless the edit adds a link, a contact, an offer
+or many words; a rejection stays only if the edit adds and removes nothing of that kind. Any other
+edit is judged, and that of a rejected comment goes to a person unless it is spam.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from service.signals.text import is_visible
 
 log = logging.getLogger(__name__)
 
-# Two edits of one comment may arrive at once; of each round at least one is kept.
+# Two edits of one comment may arrive at once; each round stores at least one.
 _TRIES = 5
 _NAMES_AT_ONCE = 50
 
@@ -66,12 +66,12 @@ def submit_version(
     recovers: bool = False,
     by_staff: bool = False,
 ) -> CommentId | None:
-    """Keep a comment as its site shows it now and withdraw what it showed before.
+    """Store a comment as its site shows it now and withdraw its earlier versions.
 
     `new.comment.site_comment_id` is the comment's own id, `written_at` when it was written or
-    edited. Return the id under which it is kept, None if a newer version is known or the comment
-    was deleted. With `recovers` the site takes a deletion back, with `by_staff` somebody edited who
-    may moderate at the site. The same call again changes nothing. Raises as `submit_comments`.
+    edited. Returns the id under which it is stored, None if a newer version is known or the comment
+    was deleted. With `recovers` the site undoes a deletion, with `by_staff` the editor may moderate
+    at the site. A repeat changes nothing. Raises as `submit_comments`.
     """
     comment = new.comment
     if comment.site_comment_id is None:
@@ -110,13 +110,13 @@ def withdraw_versions(
     by: str,
     deleted_at: datetime | None = None,
 ) -> int:
-    """Withdraw every version of a comment; return how many there still were.
+    """Withdraw every version of a comment; return how many were not withdrawn yet.
 
-    A deletion may overtake its comment, or an edit of it: it is remembered when it was deleted, now
-    unless given, and no version that was written before is ever kept.
+    A deletion may arrive before its comment, or before an edit of it. Its time (by default now) is
+    stored, and versions that were written before are never stored.
     """
     now = services.clock()
-    # First: a version that comes meanwhile either finds this or is found.
+    # First, so that a concurrent version either finds the deletion or is found.
     services.comments.note_deletion(site_id, site_comment_id, deleted_at=deleted_at or now, at=now)
     return _withdraw_all(_version_ids(site_id, site_comment_id, services), services, by=by)
 
@@ -131,7 +131,7 @@ def find_state(site_id: SiteId, site_comment_id: str, services: Services) -> str
 
 
 def _version_ids(site_id: SiteId, site_comment_id: str, services: Services) -> list[CommentId]:
-    """Return the ids of all versions that were ever kept, oldest first."""
+    """Return the ids of all versions that were ever stored, oldest first."""
     ids: list[CommentId] = []
     while True:
         numbers = range(len(ids) + 1, len(ids) + 1 + _NAMES_AT_ONCE)
@@ -147,16 +147,16 @@ def _shown(comment: Comment) -> tuple[str | None, ...]:
 
 
 def _edited(shown: Comment, newest: Case, *, by: str, by_staff: bool) -> Comment:
-    """Return a version with what the edit did since a person ruled, else since the newest one."""
+    """Return a version with the edit since a person's ruling, else since the newest version."""
     if newest.withdrawn_at is not None:
-        # Not a word is left to compare with.
+        # The earlier text is deleted.
         return replace(shown, edit=Edit.BY_STAFF if by_staff else Edit.UNAPPROVED)
     ruled = _ruled(newest)
     if ruled is not None and not ruled.approved:
         return replace(shown, edit=Edit.REJECTED, ruled=ruled)
     was_shown = as_published(newest) is not None
     if by_staff:
-        # Who may moderate there and lets stand what is shown approves of it.
+        # Staff who edit a comment and leave it published approve of it.
         if was_shown:
             ruled = ruled_text(shown, approved=True, by=ruled.by if ruled else f"{BY_STAFF}{by}")
         return replace(shown, edit=Edit.BY_STAFF, ruled=ruled)
@@ -171,7 +171,7 @@ def _edited(shown: Comment, newest: Case, *, by: str, by_staff: bool) -> Comment
 
 
 def _ruled(newest: Case) -> RuledText | None:
-    """Return the text of the last decision in force by a person, None without one."""
+    """Return the text of a person's last decision in force, None without one."""
     decision = newest.decision
     if decision is None:
         return None if newest.decisions else newest.comment.ruled
@@ -182,12 +182,12 @@ def _ruled(newest: Case) -> RuledText | None:
 
 
 def _keep_ruling(comment: Comment, services: Services) -> None:
-    """Decide an edit as a person decided what it was before, if it is still that."""
+    """Apply a person's ruling to an edit, if it still holds."""
     ruled = comment.ruled
     why = _why_kept(comment, ruled) if ruled is not None else None
     if ruled is None or why is None:
         return
-    # Nothing is to be done for a repeat that was kept before, decided or withdrawn since.
+    # A repeat may have been decided or withdrawn since.
     with suppress(ConflictError, NotFoundError):
         decide_comment(
             comment.id,
@@ -201,7 +201,7 @@ def _keep_ruling(comment: Comment, services: Services) -> None:
 
 
 def _why_kept(comment: Comment, ruled: RuledText) -> str | None:
-    """Return why a ruling holds for an edit, None where it does not."""
+    """Return why a ruling holds for an edit, None if it does not."""
     change = measure(ruled, comment)
     if not change.is_small or change.opens_way or (change.closes_way and not ruled.approved):
         return None
@@ -219,17 +219,17 @@ def _is_overtaken(newest: Case, shown: Comment, *, recovers: bool) -> bool:
 
 
 def _withdraw_all(ids: list[CommentId], services: Services, *, by: str) -> int:
-    # Newest first: the earlier ones were withdrawn when it came, save for an interrupted call.
+    # The newest first: the earlier ones were withdrawn with it, unless a call was interrupted.
     return sum(withdraw_comment(comment_id, services, by=by) for comment_id in reversed(ids))
 
 
 def withdraw_comment(
     comment_id: CommentId, services: Services, *, by: str, site_id: SiteId | None = None
 ) -> bool:
-    """Forget a comment's words and who sent it; return whether that was still to be done.
+    """Delete a comment's text and sender; return True unless that was done before.
 
-    Its verdict, its decisions and the log stay, so that figures stay true. Raises `NotFoundError`
-    for a comment that is not kept or belongs to another site.
+    Its verdict, decisions and log entries stay for the figures. Raises `NotFoundError` if the
+    comment is unknown or another site's.
     """
     case = services.cases.get(comment_id, site_id=site_id)
     if case.withdrawn_at is not None:
@@ -245,9 +245,9 @@ def withdraw_comment(
     return True
 
 
-# WordPress keeps what it submitted for 15 days and rebuilds later reports from its own database.
+# WordPress keeps submissions for 15 days and rebuilds later reports from its own database.
 REPORTS_FIND = timedelta(days=30)
-# Of a text that comes in floods the newest copies are looked at.
+# Of a text that comes in floods only the newest copies are compared.
 _MAX_LOOKED_AT = 20
 _MAX_NAME_CHARS = 100
 MAX_APPEAL_CHARS = 500
@@ -263,17 +263,17 @@ def report_comment(
     author_name: str | None = None,
     reported_by: str | None = None,
 ) -> Report:
-    """Keep a report of the comment with this content, and return it.
+    """Store a report of the comment with this content, and return it.
 
-    The comment is found as by `find_comment`; a report of one that was never seen has no
-    `comment_id`. Repeats change nothing. For sites whose reports decide, it is a moderator's ruling
-    too; for others it brings the comment before a moderator.
+    The comment is found as by `find_comment`; a report of an unknown one has no `comment_id`.
+    Repeats change nothing. If the site's reports decide, it is also a moderator's ruling; otherwise
+    the comment goes to a moderator.
     """
     comment_id = find_comment(
         site, text=text, services=services, post_url=post_url, author_name=author_name
     )
     name = reported_by[:_MAX_NAME_CHARS] if reported_by else None
-    # A repeat of a report of an unseen comment has the same id.
+    # A repeated report of an unknown comment has the same id.
     parts = [site.id, label.value, content_key(text), author_name, post_url]
     unseen_id = "rep_" + hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:26]
     report = Report(
@@ -287,7 +287,7 @@ def report_comment(
     if comment_id is None:
         services.reports.add(report)
     elif site.settings.reports_decide:
-        # Told of by the ruling alone.
+        # The ruling's message is enough.
         services.reports.add(report)
         decide_comment(
             comment_id,
@@ -318,10 +318,10 @@ def find_comment(
     post_url: str | None = None,
     author_name: str | None = None,
 ) -> CommentId | None:
-    """Return the site's newest comment of the last 30 days that this can be, None if there is none.
+    """Return the site's newest matching comment of the last 30 days, None if there is none.
 
-    Of several people's equal words ("Thanks!") nobody else's are taken: where both tell an author,
-    it must be the same. Among an author's own, those under this post are preferred.
+    If several people wrote the same words ("Thanks!"), the author must match where both are known.
+    Among an author's own comments, those under this post are preferred.
     """
     since = services.clock() - REPORTS_FIND
     ids = services.comments.find_by_content(site.id, content_key(text), since=since)
@@ -338,10 +338,10 @@ def find_comment(
 
 
 def appeal(case: Case, text: str, services: Services) -> bool:
-    """Keep the author's appeal and put the comment before all others in the review queue.
+    """Store the author's appeal and put the comment first in the review queue.
 
-    Return False for one that says nothing, has over 500 characters or is not the first, and where
-    there is nothing to appeal against. Raises `NotFoundError` if the comment has gone.
+    Returns False if the appeal is empty, has over 500 characters or is not the first, and if
+    nothing can be appealed. Raises `NotFoundError` if the comment does not exist.
     """
     words = text.replace("\r\n", "\n").strip()
     if not is_visible(words) or len(words) > MAX_APPEAL_CHARS or not case.may_be_appealed:

@@ -1,8 +1,8 @@
 """Begins and ends moderators' sessions, and checks their second factors.
 
 Codes are those of TOTP (RFC 6238): six digits, HMAC-SHA-1, a new one every 30 seconds. The shared
-secret is not stored. It is made of a random seed, which is stored, and of a secret of the instance,
-which is not in the database.
+secret is not stored. It is derived from a stored random seed, and a secret of the instance that is
+not in the database.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from service.ports.services import Services
 
 log = logging.getLogger(__name__)
 
-# In this order: an Edge calls itself Chrome and Safari too, a Chrome Safari.
+# In this order: Edge names Chrome and Safari too, Chrome names Safari.
 _BROWSERS = (
     ("Firefox", ("firefox/", "fxios/")),
     ("Edge", ("edg/", "edga/", "edgios/")),
@@ -40,7 +40,7 @@ _BROWSERS = (
     ("Safari", ("safari/",)),
     ("curl", ("curl/",)),
 )
-# A phone's system names the one that it is made of as well.
+# A phone's system also names the system that it is based on.
 _SYSTEMS = (
     ("Android", "android"),
     ("iPhone", "iphone"),
@@ -53,9 +53,9 @@ _SYSTEMS = (
 
 
 def name_browser(user_agent: str | None) -> str:
-    """Return a short label in words of ours, such as "Firefox on Linux"; empty if none fits.
+    """Return a short label such as "Firefox on Linux"; empty if none fits.
 
-    Versions and everything else that would tell two people with one browser apart is left out.
+    It has no version or other detail that would distinguish two people with one browser.
     """
     agent = " ".join((user_agent or "")[:500].split()).lower()
     browser = next((name for name, marks in _BROWSERS if any(m in agent for m in marks)), "")
@@ -66,7 +66,7 @@ def name_browser(user_agent: str | None) -> str:
 def begin_session(user: User, services: Services, *, user_agent: str | None) -> UserSession:
     """Begin a session of an account whose password was checked.
 
-    Raises `NotAuthenticatedError` if it has another password by now, or has ended.
+    Raises `NotAuthenticatedError` if the password has changed since, or the account has ended.
     """
     now = services.clock()
     session = UserSession(
@@ -81,9 +81,9 @@ def begin_session(user: User, services: Services, *, user_agent: str | None) -> 
 
 
 def find_session(session_id: str, services: Services) -> tuple[UserSession, User] | None:
-    """Return a session that is still open, with its account as it is now; None otherwise.
+    """Return an open session with its present account, None otherwise.
 
-    It is remembered as used, at most every five minutes. Raises `StoreUnavailableError`.
+    Its last use is stored, at most every five minutes. Raises `StoreUnavailableError`.
     """
     now = services.clock()
     session = services.sessions.get(session_id)
@@ -93,22 +93,22 @@ def find_session(session_id: str, services: Services) -> tuple[UserSession, User
     if user is None or user.ended_at is not None:
         return None
     if now - session.last_seen_at >= timedelta(minutes=5):
-        # A page that only shows something is shown although nothing can be written now.
+        # Pages that only read must work while nothing can be written.
         with suppress(StoreUnavailableError):
             services.sessions.touch(session.id, at=now)
     return session, user
 
 
 def list_sessions(user: User, services: Services) -> list[UserSession]:
-    """Return the account's sessions that are open, the one used last first."""
+    """Return the account's open sessions, the last used first."""
     now = services.clock()
     return [session for session in services.sessions.open_of(user.id) if session.is_open(now)]
 
 
 def end_session(session_id: str, user: User, services: Services) -> bool:
-    """End one of the account's own sessions, for whoever holds a copy of its cookie too.
+    """End one of the account's own sessions, also for copies of its cookie.
 
-    Return whether that was still to be done. Raises `StoreUnavailableError`; it goes on then.
+    Returns True unless it had ended before. Raises `StoreUnavailableError`; then it stays open.
     """
     return services.sessions.end(session_id, user_id=user.id, at=services.clock())
 
@@ -131,15 +131,15 @@ def prune_sessions(services: Services) -> int:
 
 
 STEP_SECONDS = 30
-# What RFC 4226 recommends for HMAC-SHA-1, and all that some apps read.
+# RFC 4226 recommends this for HMAC-SHA-1, and some apps read no more.
 _SECRET_BYTES = 20
-# Nothing longer is a code; the rest is not read.
+# No code is longer; the rest is not read.
 _MAX_TYPED_CHARS = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
-    """A second factor that is not on yet: what to scan, and what to type instead."""
+    """A second factor that is not on yet: the QR code's content, and the same as text."""
 
     seed: str = field(repr=False)
     uri: str = field(repr=False)
@@ -147,7 +147,7 @@ class Offer:
 
 
 def offer_second_factor(user: User, services: Services, *, seed: str | None = None) -> Offer:
-    """Return a second factor to set up; with a seed the one that was offered with it before."""
+    """Return a second factor to set up; a seed gives the one that was offered with it."""
     if seed is None:
         seed = hashlib.sha256(services.new_secret().encode()).hexdigest()[:40]
     secret = _secret_of(seed, user.id, services)
@@ -158,9 +158,9 @@ def offer_second_factor(user: User, services: Services, *, seed: str | None = No
 def turn_on_second_factor(
     user: User, services: Services, *, seed: str, code: str
 ) -> tuple[str, ...]:
-    """Keep the offered second factor once a code proves it; return ten recovery codes.
+    """Turn on the offered second factor if the code is right; return ten recovery codes.
 
-    They are shown this once and kept as hashes. Raises `InvalidInputError` for a wrong code.
+    They are returned only here and stored as hashes. Raises `InvalidInputError` for a wrong code.
     """
     step = _step_of(code, seed, user.id, services)
     if step is None:
@@ -181,10 +181,10 @@ def renew_recovery_codes(user: User, services: Services) -> tuple[str, ...]:
 
 
 def check_second_factor(user: User, code: str, services: Services) -> None:
-    """Return if the code, or a recovery code, fits and was not used before; it is used then.
+    """Check a code or a recovery code, which can be used only once.
 
-    One step of 30 seconds before and after is let through, for clocks that differ. Raises
-    `NotAuthenticatedError` otherwise.
+    One step of 30 seconds before and after is accepted, for clocks that differ. Raises
+    `NotAuthenticatedError` for a wrong or used code.
     """
     factor = services.second_factors.get(user.id)
     if factor is not None:
@@ -202,7 +202,7 @@ def check_second_factor(user: User, code: str, services: Services) -> None:
 def turn_off_second_factor(
     user: User, services: Services, *, actor: str, actor_role: Role = Role.OWNER
 ) -> bool:
-    """Forget an account's second factor; return whether it had one. Raises `AboveOwnRoleError`."""
+    """Turn off an account's second factor; return True if it was on. Raises `AboveOwnRoleError`."""
     refuse_above(user.role, actor_role)
     act = make_act(services, actor=actor, act="turn off second factor", subject=user.id)
     return services.second_factors.remove(user.id, act=act)
@@ -211,7 +211,7 @@ def turn_off_second_factor(
 def _put(factor: SecondFactor, act: AuditEntry, services: Services) -> tuple[str, ...]:
     raw = [hashlib.sha256(services.new_secret().encode()).digest() for _ in range(10)]
     letters = [base64.b32encode(one).decode("ascii").lower() for one in raw]
-    # 60 bits: far beyond guessing at any rate that is let through.
+    # 60 bits: far beyond guessing at any permitted rate.
     codes = tuple(f"{one[:4]}-{one[4:8]}-{one[8:12]}" for one in letters)
     digests = [_digest(code, factor.user_id, services) for code in codes]
     services.second_factors.put(factor, recovery_digests=digests, act=act)
@@ -219,7 +219,7 @@ def _put(factor: SecondFactor, act: AuditEntry, services: Services) -> tuple[str
 
 
 def _secret_of(seed: str, user_id: str, services: Services) -> str:
-    """Return the shared secret in Base32, as apps take it."""
+    """Return the shared secret in Base32, for apps."""
     raw = hmac.new(
         services.second_factor_secret, f"totp:{user_id}:{seed}".encode(), hashlib.sha256
     ).digest()
@@ -227,20 +227,20 @@ def _secret_of(seed: str, user_id: str, services: Services) -> str:
 
 
 def _step_of(code: str, seed: str, user_id: str, services: Services) -> int | None:
-    """Return the time step whose code this is, None if it is none of the present ones."""
+    """Return the time step of this code, None if it is not a present one."""
     typed = "".join(code[:_MAX_TYPED_CHARS].split())
     if len(typed) != 6 or not (typed.isascii() and typed.isdigit()):
         return None
     totp = pyotp.TOTP(_secret_of(seed, user_id, services), interval=STEP_SECONDS)
     now = int(services.clock().timestamp()) // STEP_SECONDS
-    # All are compared, whichever fits, so that the time taken tells nothing.
+    # All are compared, so that the time taken reveals nothing.
     steps = (now, now - 1, now + 1)
     fitting = [step for step in steps if hmac.compare_digest(totp.generate_otp(step), typed)]
     return fitting[0] if fitting else None
 
 
 def _digest(code: str, user_id: str, services: Services) -> str:
-    """Return what a recovery code is kept as, however its groups were typed."""
+    """Return the stored hash of a recovery code, however its groups were typed."""
     plain = "".join(c for c in code[:_MAX_TYPED_CHARS].lower() if c.isalnum())
     raw = f"recovery:{user_id}:{plain}".encode("utf-8", "replace")
     return hmac.new(services.second_factor_secret, raw, hashlib.sha256).hexdigest()

@@ -1,4 +1,4 @@
-"""Adds sites, and hands out, rotates, revokes and recognises their keys."""
+"""Adds sites, and issues, rotates, revokes and verifies their keys."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from service.ports.services import Services
 
 _KEY_PREFIX = "slop_"
 _MAX_NAME_CHARS = 100
-# In one transaction: on SQLite nobody else writes meanwhile.
+# In one transaction, during which SQLite has no other writer.
 _PLACED_AT_ONCE = 500
-# One for each installation of a large site, and a bound for a client that issues keys in a loop.
+# Enough for each installation of a large site, and a limit for a client that issues keys in a loop.
 _MAX_VALID_KEYS = 50
 # Long enough to change the key in every plugin and deploy it.
 DEFAULT_OVERLAP = timedelta(days=7)
-# WordPress takes no other key: its form strips other characters, its check counts to twelve.
+# WordPress accepts no other keys: its form strips other characters, its check counts to twelve.
 _AKISMET_KEY = re.compile(r"[0-9a-f]{12}")
 _AKISMET_KEY_CHARS = 12
 _MAX_BLOG_CHARS = 2_048
@@ -40,16 +40,16 @@ _MAX_BLOG_CHARS = 2_048
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IssuedKey:
-    """A new key with its secret, which is shown this once and not kept."""
+    """A new key with its secret, which is shown only once and not stored."""
 
     key: SiteKey
     secret: str
 
 
 def add_site(name: str, services: Services, *, actor: str) -> tuple[Site, IssuedKey]:
-    """Keep a new site and issue its first key.
+    """Create a site and issue its first key.
 
-    Raises `InvalidInputError` for an unusable name and `ConflictError` for a taken one.
+    Raises `InvalidInputError` for an invalid name and `ConflictError` if it exists.
     """
     name = name.strip()
     if not name or len(name) > _MAX_NAME_CHARS or not name.isprintable():
@@ -103,17 +103,17 @@ def _new_key(site_id: SiteId, services: Services) -> IssuedKey:
 
 
 def issue_akismet_key(site_id: SiteId, services: Services, *, actor: str) -> IssuedKey:
-    """Issue a key for Akismet calls alone. Raises `NotFoundError` for an unknown site.
+    """Issue a key for Akismet calls only. Raises `NotFoundError` for an unknown site.
 
     Its 48 bits are too few for a plain hash, so a keyed one is stored. It is derived from its id
-    (`akismet_secret`), because late verdicts are sent under the key itself.
+    (`akismet_secret`), because late verdicts are sent with the key itself.
     """
     key_id = services.new_id(AKISMET_KEY_ID)
     secret = akismet_secret(key_id, services)
     key = SiteKey(
         id=key_id,
         site_id=site_id,
-        # Every character shown makes the key easier to guess.
+        # Every shown character makes the key easier to guess.
         hint=secret[:2],
         secret_sha256=_akismet_hash(secret, services),
         created_at=services.clock(),
@@ -134,7 +134,7 @@ def rotate_keys(
 ) -> IssuedKey:
     """Issue a new key; the site's other keys stay valid for the overlap, then end.
 
-    Akismet keys are left alone: other programs hold them.
+    Akismet keys stay valid, because other programs use them.
     """
     now = services.clock()
     expiring = {
@@ -150,8 +150,8 @@ def revoke_key(
 ) -> SiteKey:
     """End a key at once. Raises `NotFoundError` for an unknown one.
 
-    With `site_id` it must be a key of that site, and `ConflictError` is raised rather than
-    leaving the site without a valid one: who revokes with a key must not lock themselves out.
+    With `site_id` it must be a key of that site, and `ConflictError` is raised if it is the last
+    valid one, so that a caller cannot lock itself out.
     """
     act = make_act(services, actor=actor, act="revoke key", subject=key_id)
 
@@ -170,11 +170,11 @@ def revoke_key(
 def change_site_settings(
     site_id: SiteId, how: Callable[[SiteSettings], SiteSettings], services: Services, *, actor: str
 ) -> Site:
-    """Replace a site's settings by what `how` makes of the present ones, in one transaction.
+    """Replace a site's settings by the result of `how`, in one transaction.
 
-    Another mode places the site's waiting comments anew in the review queue, some hundreds at a
-    time; if that is interrupted, setting the mode once more does the rest. Raises `NotFoundError`
-    for an unknown site, and what `how` raises.
+    Another mode re-sorts the site's waiting comments in the review queue, some hundreds at a time;
+    setting the mode again completes an interrupted change. Raises `NotFoundError` for an unknown
+    site, and errors of `how`.
     """
 
     def act(before: SiteSettings, after: SiteSettings) -> AuditEntry:
@@ -194,7 +194,7 @@ def change_site_settings(
 def forget_taught(site_id: SiteId, services: Services, *, actor: str) -> Site:
     """Forget what the site's decisions taught; the decisions themselves stay in force.
 
-    Those made from now on teach again. Raises `NotFoundError` for an unknown site.
+    Later decisions teach again. Raises `NotFoundError` for an unknown site.
     """
     now = services.clock()
     return change_site_settings(
@@ -203,7 +203,7 @@ def forget_taught(site_id: SiteId, services: Services, *, actor: str) -> Site:
 
 
 def _changes(before: SiteSettings | SiteRules, after: SiteSettings | SiteRules) -> Iterator[str]:
-    """Yield what is different afterwards, for the audit log; of lists what came and went."""
+    """Yield the changes for the audit log; of lists, the added and removed items."""
     for one in fields(before):
         old, new = getattr(before, one.name), getattr(after, one.name)
         if isinstance(old, SiteRules):
@@ -217,9 +217,9 @@ def _changes(before: SiteSettings | SiteRules, after: SiteSettings | SiteRules) 
 
 
 def authenticate_site(secret: str, services: Services) -> Site:
-    """Return the site whose valid key this is. Raises `NotAuthenticatedError` otherwise.
+    """Return the site of a valid key. Raises `NotAuthenticatedError` otherwise.
 
-    Keys carry 256 random bits, so a plain SHA-256 keeps them as safe as a slow hash would.
+    Keys have 256 random bits, so a plain SHA-256 is as safe as a slow hash.
     """
     found = services.sites.find_key(_hash(secret))
     if found is None or not found[0].is_valid(services.clock()):
@@ -228,7 +228,7 @@ def authenticate_site(secret: str, services: Services) -> Site:
 
 
 def authenticate_akismet(secret: str, services: Services) -> tuple[Site, SiteKey]:
-    """Return the site whose valid Akismet key this is. Raises `NotAuthenticatedError` otherwise."""
+    """Return the site of a valid Akismet key. Raises `NotAuthenticatedError` otherwise."""
     if _AKISMET_KEY.fullmatch(secret):
         found = services.sites.find_key(_akismet_hash(secret, services))
         if found is not None and found[0].is_akismet and found[0].is_valid(services.clock()):
@@ -249,7 +249,7 @@ def is_blog(given: str) -> bool:
 
 
 def register_blog(site: Site, blog: str, services: Services, *, actor: str) -> Site:
-    """Take the first `blog` that comes with a valid key for the site's own; keep it afterwards."""
+    """Store the first `blog` sent with a valid key as the site's own; later ones are ignored."""
     if site.settings.blog is not None:
         return site
 

@@ -1,4 +1,4 @@
-"""Changes which model version serves, and deletes what retrainings leave behind."""
+"""Changes the serving model version, and deletes files of old retrainings."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from service.ports.services import Services
 from service.ports.training import RunFiles, TrainingRuns
 
 log = logging.getLogger(__name__)
-# Retrainings that are looked at. A version of an older one stays.
+# The retrainings that are examined. Versions of older ones stay.
 _LOOKED_BACK = 500
-# Nobody writes a version for so long.
+# No version takes so long to write.
 _LEFTOVERS_KEPT = timedelta(days=1)
 PROMOTED = "promote model version"
-"""The act in the log by which a version came to serve."""
+"""The audit log's act of letting a version serve."""
 
 
 def promote_version(name: str, services: Services, *, by: str) -> None:
-    """Let a version serve; workers take it over within seconds, between two batches.
+    """Let a version serve; workers load it within seconds, between two batches.
 
-    Raise `NotFoundError` for an unknown one, `ConflictError` for one that cannot be used.
+    Raises `NotFoundError` for an unknown one, `ConflictError` for one that cannot be used.
     """
     before = services.versions.promote(name)
     record_act(services, actor=by, act=PROMOTED, subject=name, detail=f"before: {before or 'none'}")
 
 
 def roll_back(services: Services, *, by: str) -> str:
-    """Let the version serve that did before the last promotion, and return its name.
+    """Let the version before the last promotion serve again, and return its name.
 
-    Raise `ConflictError` if there is none.
+    Raises `ConflictError` if there is none.
     """
     previous = services.versions.previous()
     if previous is None:
@@ -45,12 +45,12 @@ def roll_back(services: Services, *, by: str) -> str:
 
 
 def tidy_versions(services: Services, *, keep: int) -> int:
-    """Delete refused candidates but the `keep` newest of them; return how many were deleted.
+    """Delete all but the `keep` newest refused candidates; return how many were deleted.
 
-    Refused is what does not meet the release criteria, or an owner refused. What serves, ever
-    served, waits for an answer, or is of no known retraining, stays; while a retraining runs,
-    everything does. Half-written ones go after a day. Safe to run at any time. Raises
-    `StoreUnavailableError`.
+    A candidate is refused if it does not meet the release criteria, or an owner refused it.
+    Versions that serve, ever served, wait for an answer or have no known retraining stay. While a
+    retraining runs, nothing is deleted. Half-written versions are deleted after a day. Safe to run
+    at any time. Raises `StoreUnavailableError`.
     """
     services.versions.drop_leftovers(older_than=_LEFTOVERS_KEPT)
     retrainings = services.retrainings.recent(limit=_LOOKED_BACK)
@@ -61,7 +61,7 @@ def tidy_versions(services: Services, *, keep: int) -> int:
     refused = [name for name in _refused(retrainings) if name in there]
     dropped = 0
     for name in refused[keep:]:
-        # Verdicts name a version that ever served, and owners may roll back to it.
+        # Verdicts name versions that ever served, and owners may roll back to them.
         promoted = AuditFilter(act=PROMOTED, subject=name)
         if not services.audit_log.page(promoted, after=None, limit=1).entries:
             dropped += _drop(name, services)
@@ -71,7 +71,7 @@ def tidy_versions(services: Services, *, keep: int) -> int:
 
 
 def _refused(retrainings: list[Retraining]) -> Iterator[str]:
-    """Yield each version that all retrainings which came to it were refused for, newest first."""
+    """Yield each version that all its retrainings were refused for, newest first."""
     wanted = {one.version for one in retrainings if not _is_refused(one)}
     names = (one.version for one in retrainings)
     yield from dict.fromkeys(name for name in names if name and name not in wanted)
@@ -89,25 +89,25 @@ def _drop(name: str, services: Services) -> bool:
     except NotFoundError:
         return False
     except ConflictError as error:
-        # In use since the look at it, or in a folder that is not ours to tidy.
+        # It is in use since the check, or its folder belongs to another user.
         log.info("a refused version stays", extra={"version": name, "reason": str(error)})
         return False
     return True
 
 
 KEPT_RUNS = 5
-"""Of so many runs the report is kept, of the newest."""
+"""The number of newest runs whose report is kept."""
 TEXTS_KEPT = timedelta(days=30)
-"""How long at most a report keeps the texts of ham that the candidate lost."""
+"""The longest time that a report keeps the texts of ham that the candidate lost."""
 UNFINISHED_KEPT = timedelta(days=1)
-"""How long an unfinished run can be gone on with; it holds every decided comment."""
+"""The time within which an unfinished run can be continued; it holds every decided comment."""
 
 
 def tidy_retrainings(services: Services, runs: TrainingRuns) -> int:
-    """Delete folders of old runs, and texts that may be kept no longer; return of how many runs.
+    """Delete folders of old runs, and expired texts; return the number of runs.
 
-    Texts go after 30 days, in unfinished runs after one; at once when a person was erased since, or
-    when a comment that a report quotes was withdrawn. What is being trained stays until it ends.
+    Texts are deleted after 30 days, in unfinished runs after one, and at once when a person was
+    erased since, or a comment that a report quotes was withdrawn. A running training's files stay.
     Safe to run at any time. Raises `StoreUnavailableError`.
     """
     now = services.clock()
@@ -131,7 +131,7 @@ def tidy_retrainings(services: Services, runs: TrainingRuns) -> int:
 
 
 def _find(run: RunFiles, services: Services) -> Retraining | None:
-    """Return what is known of a run; None of a dry run, or of one of an earlier database."""
+    """Return a run's retraining; None for a dry run, or if the database does not have it."""
     try:
         return services.retrainings.get(run.run_id)
     except NotFoundError:
