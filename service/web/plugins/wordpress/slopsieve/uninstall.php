@@ -1,6 +1,6 @@
 <?php
 /**
- * Leaves nothing behind: options, what was kept of comments, schedules, and the callback there.
+ * Deletes options, comment meta, schedules, and the callback at the service.
  *
  * @package Slopsieve
  */
@@ -11,7 +11,7 @@ if ( ! defined( 'WP_UNINSTALL_PLUGIN' ) ) {
 	exit;
 }
 
-// The plugin is there already where it is deactivated and deleted in one go, as from a command line.
+// The plugin is still loaded if it is deactivated and deleted in one request, as with WP-CLI.
 if ( ! defined( __NAMESPACE__ . '\\VERSION' ) ) {
 	define( __NAMESPACE__ . '\\VERSION', 'uninstall' );
 }
@@ -19,7 +19,7 @@ if ( ! defined( __NAMESPACE__ . '\\VERSION' ) ) {
 require_once __DIR__ . '/includes/names.php';
 require_once __DIR__ . '/includes/service.php';
 
-/** Delete everything of one blog. */
+/** Delete all data of one blog. */
 function forget_blog(): void {
 	if ( is_set_up() ) {
 		ask_service( 'DELETE', '/v1/site/callback', null, 3.0 );

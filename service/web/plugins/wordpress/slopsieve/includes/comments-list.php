@@ -1,6 +1,6 @@
 <?php
 /**
- * Shows in the comments list what was concluded, why, and where in the text.
+ * Shows verdicts with reasons and marked text in the comments list.
  *
  * @package Slopsieve
  */
@@ -23,7 +23,7 @@ add_action( 'admin_notices', __NAMESPACE__ . '\\tell_who_waits' );
 /**
  * Add the column.
  *
- * @param string[] $columns The columns so far.
+ * @param string[] $columns The other columns.
  */
 function add_column( $columns ) {
 	$columns[ COLUMN ] = __( 'Slopsieve', 'slopsieve' );
@@ -60,7 +60,7 @@ function print_column( $column, $id ): void {
 	}
 }
 
-/** Return what was concluded, in a few words. */
+/** Return the verdict in a few words. */
 function headline( array $verdict ): string {
 	$words = array(
 		'ham'    => __( 'Ham', 'slopsieve' ),
@@ -75,7 +75,7 @@ function headline( array $verdict ): string {
 }
 
 /**
- * Return the marked places with some words around each, as HTML; none of a text that was edited since.
+ * Return excerpts with marked evidence as HTML; none if the text was edited since.
  *
  * @return string[]
  */
@@ -98,7 +98,7 @@ function marked_parts( array $verdict, \WP_Comment $comment ): array {
 	return $parts;
 }
 
-/** Say above the comments list that comments wait for the service. */
+/** Print a notice above the comments list if comments wait for the service. */
 function tell_who_waits(): void {
 	$screen = get_current_screen();
 	if ( ! $screen || 'edit-comments' !== $screen->id || ! current_user_can( 'moderate_comments' ) ) {

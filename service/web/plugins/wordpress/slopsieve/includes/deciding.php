@@ -1,6 +1,6 @@
 <?php
 /**
- * Tells the service what people decided here, and does what they decided there.
+ * Sends decisions to the service, and applies the service's decisions.
  *
  * @package Slopsieve
  */
@@ -11,14 +11,14 @@ if ( ! defined( 'ABSPATH' ) ) {
 	exit;
 }
 
-// What a click in the comments list says to the service; back in Pending there is no decision.
+// The ruling for a comment's new status; back in Pending it is undone.
 const RULINGS = array(
 	'approved'   => 'approve',
 	'spam'       => 'reject',
 	'trash'      => 'reject',
 	'unapproved' => 'undo',
 );
-// After the page was sent; what is left of a large bulk action goes with WP-Cron.
+// Runs after the page was sent. WP-Cron sends the rest of a large bulk action.
 const TELLING_SECONDS = 10;
 const MOST_WITHDRAWN  = 10000;
 
@@ -27,10 +27,10 @@ add_action( 'delete_comment', __NAMESPACE__ . '\\note_deletion', 10, 2 );
 add_action( 'shutdown', __NAMESPACE__ . '\\tell_noted', 1000 );
 
 /**
- * Note what a person decided; what a schedule or another plugin does is no decision.
+ * Note a person's decision; a schedule or another plugin makes none.
  *
- * @param string      $new_status The status from now on.
- * @param string      $old_status The status so far.
+ * @param string      $new_status The new status.
+ * @param string      $old_status The old status.
  * @param \WP_Comment $comment    The comment.
  */
 function note_decision( $new_status, $old_status, $comment ): void {
@@ -44,7 +44,7 @@ function note_decision( $new_status, $old_status, $comment ): void {
 	note_ruling( $id, RULINGS[ $new_status ] );
 }
 
-/** Keep a decision until the service has it. */
+/** Store a decision until the service has it. */
 function note_ruling( int $id, string $ruling ): void {
 	$tell = array(
 		'ruling' => $ruling,
@@ -56,7 +56,7 @@ function note_ruling( int $id, string $ruling ): void {
 }
 
 /**
- * Note that a comment is deleted for good; what is deleted as spam stays known to the service.
+ * Note a permanent deletion; the service keeps comments that are deleted as spam.
  *
  * @param int         $id      Its id.
  * @param \WP_Comment $comment The comment.
@@ -68,14 +68,14 @@ function note_deletion( $id, $comment ): void {
 	}
 }
 
-/** Return the id under which the service knows a comment, empty if it was never sent. */
+/** Return the id of a comment at the service, or an empty string if it was never sent. */
 function known_as( int $id ): string {
 	$there = get_comment_meta( $id, THERE, true );
-	// It may have arrived although no answer came: then the service knows it by the blog's own id.
+	// It may have arrived without a response; then only the blog's own id is known.
 	return (string) ( $there ? $there : get_comment_meta( $id, SENT_AS, true ) );
 }
 
-/** Keep a withdrawal until the service has it. */
+/** Store a withdrawal until the service has it. */
 function note_withdrawal( string $there ): void {
 	$withdrawn = array_slice( array_unique( array_merge( get_option( WITHDRAWN, array() ), array( $there ) ) ), -MOST_WITHDRAWN );
 	update_option( WITHDRAWN, $withdrawn, false );
@@ -83,9 +83,9 @@ function note_withdrawal( string $there ): void {
 }
 
 /**
- * Remember what to tell at the end of this request, or return it.
+ * Return what to send at the end of this request, after adding to it or clearing it.
  *
- * @param int|string|null ...$given Nothing to read it, null to forget it, a comment or a withdrawal to add.
+ * @param int|string|null ...$given Nothing to read, null to clear, a comment or a withdrawal to add.
  * @return array<int|string>
  */
 function noted( ...$given ): array {
@@ -96,7 +96,7 @@ function noted( ...$given ): array {
 	return $all;
 }
 
-/** Tell the service what was noted in this request; what it does not take is tried again. */
+/** Send what was noted in this request; retry later if that fails. */
 function tell_noted(): void {
 	$noted = noted();
 	noted( null );
@@ -113,7 +113,7 @@ function tell_noted(): void {
 	}
 }
 
-/** Tell of one decision; return whether nothing is left to tell. */
+/** Send one decision; return true if nothing is left to send. */
 function tell_of( int $id ): bool {
 	$tell  = get_comment_meta( $id, TELL, true );
 	$there = get_comment_meta( $id, THERE, true );
@@ -140,7 +140,7 @@ function tell_of( int $id ): bool {
 	return true;
 }
 
-/** Withdraw there what was deleted here; return whether nothing is left to tell of it. */
+/** Withdraw a deleted comment at the service; return true if nothing is left to send. */
 function withdraw( string $there ): bool {
 	$path = 0 === strpos( $there, 'wp-' ) ? '/v1/comments?site_comment_id=' : '/v1/comments/';
 	if ( ! is_final( ask_service( 'DELETE', $path . rawurlencode( $there ) ) ) ) {
@@ -151,10 +151,10 @@ function withdraw( string $there ): bool {
 }
 
 /**
- * Bring a comment to where the service has it now, unless a later decision was made here.
+ * Apply the service's current state to a comment, unless a later decision was made here.
  *
- * The case is read anew, so that messages which come twice, late or in another order do no harm.
- * Return whether the service answered.
+ * The case is read again, so that repeated, late or reordered messages are harmless.
+ * Return true if the service responded.
  */
 function agree( int $id ): bool {
 	$there = (string) get_comment_meta( $id, THERE, true );
@@ -181,7 +181,7 @@ function agree( int $id ): bool {
 	return true;
 }
 
-/** Return when somebody last ruled on the case or took a ruling back, in seconds; 0 for never. */
+/** Return the time of the case's last decision or undo, in Unix seconds; 0 if there is none. */
 function last_ruled_at( array $case ): int {
 	$last = 0;
 	foreach ( (array) ( $case['decisions'] ?? array() ) as $one ) {

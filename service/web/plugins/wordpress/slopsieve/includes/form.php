@@ -1,6 +1,6 @@
 <?php
 /**
- * Lets the comment form bring along how it was filled in.
+ * Adds evidence of how it was filled in to the comment form.
  *
  * @package Slopsieve
  */
@@ -11,7 +11,7 @@ if ( ! defined( 'ABSPATH' ) ) {
 	exit;
 }
 
-// A field that people do not see, and the one that the service's script adds.
+// A field that is hidden from people, and the field of the service's script.
 const HONEYPOT        = 'slopsieve_homepage';
 const FORM_FIELD      = 'slopsieve_form';
 const MOST_FORM_CHARS = 4000;
@@ -21,7 +21,7 @@ add_action( 'wp_enqueue_scripts', __NAMESPACE__ . '\\add_form_script' );
 add_filter( 'script_loader_tag', __NAMESPACE__ . '\\pin_form_script', 10, 2 );
 add_action( 'comment_form', __NAMESPACE__ . '\\add_honeypot' );
 
-/** Load the service's script on pages with a comment form, if the service has told of it. */
+/** Load the service's script on pages with a comment form, if its path is known. */
 function add_form_script(): void {
 	$script = connection( 'script' );
 	if ( $script && is_set_up() && is_singular() && comments_open() ) {
@@ -30,7 +30,7 @@ function add_form_script(): void {
 }
 
 /**
- * Have browsers refuse another script than the one that the service told of last.
+ * Add the script's hash, so that browsers refuse any other script.
  *
  * @param string $tag    The tag.
  * @param string $handle The script's name here.
@@ -43,7 +43,7 @@ function pin_form_script( $tag, $handle ) {
 	return str_replace( ' src=', $pinned, $tag );
 }
 
-/** Ask where the script is; return whether the service told. */
+/** Request and store the script's path; return true if the service has one. */
 function read_form_script(): bool {
 	$answer = ask_service( 'PUT', '/v1/site/form' );
 	$path   = (string) ( $answer['body']['script'] ?? '' );
@@ -65,9 +65,9 @@ function add_honeypot(): void {
 	}
 }
 
-/** Return what the form that is being sent tells, empty where it is no comment form of ours. */
+/** Return the evidence of the submitted form; empty if it does not have the plugin's fields. */
 function form_evidence(): array {
-	// phpcs:disable WordPress.Security.NonceVerification.Missing -- Forms for visitors have none, and nothing is done with these but sending them on.
+	// phpcs:disable WordPress.Security.NonceVerification.Missing -- Forms for visitors have none, and the fields are only sent on.
 	if ( ! isset( $_POST[ HONEYPOT ] ) || ! is_string( $_POST[ HONEYPOT ] ) ) {
 		return array();
 	}

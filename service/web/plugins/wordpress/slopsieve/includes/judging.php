@@ -1,6 +1,6 @@
 <?php
 /**
- * Holds each new comment until it is judged, and does what the verdict says.
+ * Holds each new comment until it is judged, and applies the verdict.
  *
  * @package Slopsieve
  */
@@ -11,10 +11,10 @@ if ( ! defined( 'ABSPATH' ) ) {
 	exit;
 }
 
-// A visitor waits so long for the page after a comment; what comes later is heard by callback.
+// How long a visitor waits for the page; a later verdict arrives by callback.
 const VERDICT_SECONDS = 3.0;
 const ANSWER_SECONDS  = 5.0;
-// As long as a request may still be at it.
+// The longest time that a request may take.
 const BUSY_SECONDS      = 15;
 const MOST_REASONS      = 4;
 const MOST_REASON_CHARS = 500;
@@ -26,9 +26,9 @@ add_filter( 'comment_text', __NAMESPACE__ . '\\link_statement', 99, 2 );
 add_filter( 'notify_moderator', __NAMESPACE__ . '\\keep_quiet_of_unjudged', 10, 2 );
 
 /**
- * Let a comment that WordPress would publish or hold wait for its verdict in Pending.
+ * Hold a comment that WordPress would publish or hold in Pending, until it is judged.
  *
- * What the blog's own rules call spam or trash stays that, and who may moderate is not judged.
+ * Spam and trash by the blog's own rules are unchanged. Moderators' comments are not judged.
  *
  * @param int|string|\WP_Error $approved What WordPress would do.
  * @param array                $data     The comment.
@@ -49,7 +49,7 @@ function hold_new( $approved, $data ) {
 }
 
 /**
- * Have a comment judged that just came in; imports, which ask nobody's approval, are left alone.
+ * Submit a new comment. Imports are left alone, because they do not call `pre_comment_approved`.
  *
  * @param int         $id      Its id.
  * @param \WP_Comment $comment The comment.
@@ -66,7 +66,7 @@ function judge_new( $id, $comment ): void {
 	if ( $form ) {
 		add_comment_meta( $id, FORM, $form, true );
 	}
-	// WordPress tells the post's author itself when it is done with a new comment.
+	// WordPress notifies the post's author itself at the end of a new comment.
 	add_filter( 'notify_post_author', '__return_false', 999 );
 	if ( ! ask_about( (int) $id ) ) {
 		retry_soon();
@@ -75,9 +75,9 @@ function judge_new( $id, $comment ): void {
 }
 
 /**
- * Remember the comment that is about to be inserted, or return it.
+ * Return the comment that is about to be inserted, after replacing it if one is given.
  *
- * @param array|null ...$given Nothing to read it; what to remember.
+ * @param array|null ...$given Nothing to read it, or the new value.
  */
 function new_comment( ...$given ): ?array {
 	static $new = null;
@@ -87,14 +87,14 @@ function new_comment( ...$given ): ?array {
 	return $new;
 }
 
-/** Say whether the comment is by who may moderate it anyway. */
+/** Return true if the comment's author may moderate it. */
 function is_own( array $data ): bool {
 	$user = (int) ( $data['user_id'] ?? $data['user_ID'] ?? 0 );
 	$post = get_post( (int) ( $data['comment_post_ID'] ?? 0 ) );
 	return $user && ( user_can( $user, 'moderate_comments' ) || ( $post && (int) $post->post_author === $user ) );
 }
 
-/** Submit a comment or read its verdict; return whether there is one, null where the service is away. */
+/** Submit a comment or read its verdict; return true if there is one, null if the service failed. */
 function ask_about( int $id ): ?bool {
 	$comment = get_comment( $id );
 	if ( ! $comment || WAITING !== get_comment_meta( $id, STATE, true ) ) {
@@ -115,7 +115,7 @@ function ask_about( int $id ): ?bool {
 		return settle( $id, $answer['body'] );
 	}
 	if ( is_unknown( $answer ) ) {
-		// Another service than the one that kept it: it is asked anew.
+		// The service does not have it, so it is submitted again.
 		delete_comment_meta( $id, THERE );
 		return false;
 	}
@@ -126,28 +126,28 @@ function ask_about( int $id ): ?bool {
 	return null;
 }
 
-/** Do what the service concluded of a comment that waits; return whether it has concluded anything. */
+/** Apply the verdict to a waiting comment; return true if there is a verdict or a decision. */
 function settle( int $id, array $case ): bool {
 	if ( empty( $case['verdict'] ) && empty( $case['decision'] ) ) {
 		return false;
 	}
 	keep_verdict( $id, JUDGED, summary_of( $case, get_comment( $id ) ) );
 	clean_comment_cache( $id );
-	// A person who acted meanwhile has the last word.
+	// A person's decision in the meantime takes precedence.
 	if ( 'unapproved' === wp_get_comment_status( $id ) && ! get_comment_meta( $id, TELL, true ) ) {
 		move( $id, place_of( $id, $case ) );
 	}
 	return true;
 }
 
-/** Keep what was concluded, and forget what only asking needs. */
+/** Store the verdict, and delete the form's evidence. */
 function keep_verdict( int $id, string $state, array $summary ): void {
 	update_comment_meta( $id, VERDICT, wp_slash( $summary ) );
 	update_comment_meta( $id, STATE, $state );
 	delete_comment_meta( $id, FORM );
 }
 
-/** Return what the comments list shows: no word of the comment, only where it was seen. */
+/** Return the summary for the comments list, which has spans but no text of the comment. */
 function summary_of( array $case, \WP_Comment $comment ): array {
 	$verdict = is_array( $case['verdict'] ?? null ) ? $case['verdict'] : array();
 	$spans   = $verdict['promo_spans'] ?? array();
@@ -167,12 +167,12 @@ function summary_of( array $case, \WP_Comment $comment ): array {
 	);
 }
 
-/** Return a sentence of the service, bounded; it is escaped where it is printed. */
+/** Return a sentence of the service, cut; it is escaped when it is printed. */
 function short( string $sentence ): string {
 	return mb_substr( wp_check_invalid_utf8( $sentence, true ), 0, MOST_REASON_CHARS );
 }
 
-/** Return where a comment belongs as the service's case stands: '1', '0' or 'spam'. */
+/** Return a comment's status by the service's case: '1', '0' or 'spam'. */
 function place_of( int $id, array $case ): string {
 	$ruling = $case['decision']['ruling'] ?? null;
 	if ( null !== $ruling ) {
@@ -184,7 +184,7 @@ function place_of( int $id, array $case ): string {
 	return 'spam' === ( $case['verdict']['outcome'] ?? '' ) ? 'spam' : '0';
 }
 
-/** Move a comment because the service says so; nobody is told of that as of a decision. */
+/** Change a comment's status for the service; this is not sent as a decision. */
 function move( int $id, string $place ): void {
 	$now = (string) get_comment( $id )->comment_approved;
 	if ( $now === $place || ( 'trash' === $now && 'spam' === $place ) ) {
@@ -193,7 +193,7 @@ function move( int $id, string $place ): void {
 	is_moving( true );
 	if ( 'spam' === $place ) {
 		wp_spam_comment( $id );
-		// "Not spam" then leads where it would have been without us.
+		// "Not spam" restores the status that WordPress would have set.
 		update_comment_meta( $id, '_wp_trash_meta_status', get_comment_meta( $id, WISH, true ) ? '1' : '0' );
 	} else {
 		wp_set_comment_status( $id, '1' === $place ? 'approve' : 'hold' );
@@ -204,9 +204,9 @@ function move( int $id, string $place ): void {
 }
 
 /**
- * Say whether it is this plugin that moves a comment.
+ * Return true while this plugin changes a comment's status.
  *
- * @param bool ...$given Nothing to ask; what is so from now on.
+ * @param bool ...$given Nothing to read it, or the new value.
  */
 function is_moving( ...$given ): bool {
 	static $moving = false;
@@ -217,9 +217,9 @@ function is_moving( ...$given ): bool {
 }
 
 /**
- * Mail nobody about a comment that waits for its verdict: most of those are spam.
+ * Send no e-mail about a comment without a verdict, as most of those are spam.
  *
- * @param bool $notify Whether to mail.
+ * @param bool $notify Whether to send an e-mail.
  * @param int  $id     The comment.
  */
 function keep_quiet_of_unjudged( $notify, $id ) {
@@ -227,7 +227,7 @@ function keep_quiet_of_unjudged( $notify, $id ) {
 }
 
 /**
- * Lead from a held comment, which a page shows to its author alone, to the reason and the appeal.
+ * Add a link to reason and appeal to a held comment, which only its author sees.
  *
  * @param string           $text    The comment as HTML.
  * @param \WP_Comment|null $comment The comment.
@@ -241,7 +241,7 @@ function link_statement( $text, $comment = null ) {
 	if ( '' === $url ) {
 		return $text;
 	}
-	// A service that does not know its own address gives the path alone.
+	// Without SLOPSIEVE_PAGES_URL the service returns a path.
 	$url = '/' === $url[0] ? service_address() . $url : $url;
 	return $text . sprintf( '<p><a href="%s" rel="nofollow noreferrer">%s</a></p>', esc_url( $url ), esc_html__( 'Why this comment is held, and how to appeal', 'slopsieve' ) );
 }

@@ -1,6 +1,6 @@
 <?php
 /**
- * Speaks the blog's language where there is a catalogue for it: one a language, whatever the country.
+ * Loads the catalogue of the blog's language, without regard to its country.
  *
  * @package Slopsieve
  */
@@ -15,7 +15,7 @@ add_action( 'init', __NAMESPACE__ . '\\load_language', 0 );
 // A form or a mail may be in another language than the page.
 add_action( 'change_locale', __NAMESPACE__ . '\\load_language' );
 
-/** Load the catalogue of the language that is spoken now. */
+/** Load the catalogue of the current language. */
 function load_language(): void {
 	$language = strtok( determine_locale(), '_' );
 	$file     = dirname( __DIR__ ) . "/languages/slopsieve-$language.mo";

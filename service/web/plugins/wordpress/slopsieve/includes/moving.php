@@ -1,6 +1,6 @@
 <?php
 /**
- * Hands out the blog's comments for an import: WordPress's own export leaves spam out.
+ * Exports the blog's comments for an import, as WordPress's own export omits spam.
  *
  * @package Slopsieve
  */
@@ -21,7 +21,7 @@ const STATUSES_MOVED = array(
 
 add_action( 'admin_post_' . DOWNLOAD, __NAMESPACE__ . '\\download_comments' );
 
-/** Send the comments as a file: a line of JSON each, the oldest first. */
+/** Send the comments as JSON lines, oldest first. */
 function download_comments(): void {
 	if ( ! current_user_can( 'manage_options' ) ) {
 		wp_die( esc_html__( 'You may not change this.', 'slopsieve' ), '', array( 'response' => 403 ) );
@@ -36,15 +36,15 @@ function download_comments(): void {
 }
 
 /**
- * Write the comments, some at a time, so that a large blog needs no large memory.
+ * Write the comments in batches, to limit memory.
  *
- * @param resource $file Where to.
+ * @param resource $file The file to write to.
  */
 function write_comments( $file ): void {
 	global $wpdb;
 	$last = 0;
 	do {
-		$ids = $wpdb->get_col( // phpcs:ignore WordPress.DB.DirectDatabaseQuery -- A page of comments after an id is what no function of WordPress gives.
+		$ids = $wpdb->get_col( // phpcs:ignore WordPress.DB.DirectDatabaseQuery -- WordPress has no function for comments after an id.
 			$wpdb->prepare(
 				"SELECT comment_ID FROM {$wpdb->comments} WHERE comment_ID > %d AND comment_approved IN ( '0', '1', 'spam' ) AND comment_type IN ( '', 'comment' ) ORDER BY comment_ID LIMIT %d",
 				$last,
@@ -53,14 +53,14 @@ function write_comments( $file ): void {
 		);
 		foreach ( $ids as $id ) {
 			$comment = get_comment( (int) $id );
-			fwrite( $file, wp_json_encode( as_moved( $comment ), JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES | JSON_INVALID_UTF8_SUBSTITUTE ) . "\n" ); // phpcs:ignore WordPress.WP.AlternativeFunctions -- The answer itself.
+			fwrite( $file, wp_json_encode( as_moved( $comment ), JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES | JSON_INVALID_UTF8_SUBSTITUTE ) . "\n" ); // phpcs:ignore WordPress.WP.AlternativeFunctions -- The response.
 			$last = (int) $id;
 			clean_comment_cache( $last );
 		}
 	} while ( COMMENTS_A_GO === count( $ids ) );
 }
 
-/** Return a comment as an import takes it, under the id that it has in an import of WordPress's own export. */
+/** Return a comment for an import, with the same id as in an import of WordPress's own export. */
 function as_moved( \WP_Comment $comment ): array {
 	$post   = post_of( $comment );
 	$author = author_of( $comment );

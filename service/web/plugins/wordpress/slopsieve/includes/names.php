@@ -1,6 +1,6 @@
 <?php
 /**
- * The names under which this plugin keeps things, and where: `uninstall.php` deletes them there.
+ * The names of stored options, comment meta and schedules, which `uninstall.php` deletes.
  *
  * @package Slopsieve
  */
@@ -11,16 +11,15 @@ if ( ! defined( 'ABSPATH' ) ) {
 	exit;
 }
 
-// Options: address and key; what the service said of itself; ids of comments to withdraw there.
+// Options: address and key; the state of the connection; ids of comments to withdraw.
 const SETTINGS   = 'slopsieve_settings';
 const CONNECTION = 'slopsieve_connection';
 const WITHDRAWN  = 'slopsieve_withdrawn';
-// For a minute, what came of a test of the connection; the test's name, too.
+// A transient with the result of a connection test, and the test's action.
 const TEST = 'slopsieve_test';
 
-// Of a comment: how far it has come, what WordPress itself would have done with it, the id under
-// which it was sent, when it was sent last, its id at the service, what its form brought, what was
-// concluded, and a decision that the service does not know yet.
+// Comment meta: state, status that WordPress would have set, id that was sent, time of the running
+// request, id at the service, evidence of the form, verdict, and decision to send.
 const STATE   = '_slopsieve_state';
 const WISH    = '_slopsieve_wish';
 const SENT_AS = '_slopsieve_sent_as';
@@ -35,11 +34,11 @@ const WAITING = 'waiting';
 const JUDGED  = 'judged';
 const REFUSED = 'refused';
 
-// Scheduled: what failed is tried again; now and then all is looked through.
+// Schedules: a retry after a failure, and an hourly sweep.
 const RETRY = 'slopsieve_retry';
 const SWEEP = 'slopsieve_sweep';
 
-/** Do something in each blog of the network, or in the only one that there is. */
+/** Call a function in each blog of the network, or in the only blog. */
 function in_every_blog( callable $what ): void {
 	if ( ! is_multisite() ) {
 		$what();

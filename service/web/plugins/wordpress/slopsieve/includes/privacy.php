@@ -1,6 +1,6 @@
 <?php
 /**
- * Answers WordPress's export and erasure of personal data.
+ * Supports WordPress's export and erasure of personal data.
  *
  * @package Slopsieve
  */
@@ -20,7 +20,7 @@ add_action( 'admin_init', __NAMESPACE__ . '\\suggest_policy' );
 /**
  * Add the exporter.
  *
- * @param array $exporters The exporters so far.
+ * @param array $exporters The other exporters.
  */
 function add_exporter( $exporters ) {
 	$exporters['slopsieve'] = array(
@@ -31,9 +31,9 @@ function add_exporter( $exporters ) {
 }
 
 /**
- * Add the eraser before WordPress's own, which takes the e-mail address from the comments.
+ * Add the eraser before WordPress's own, which removes the e-mail address from the comments.
  *
- * @param array $erasers The erasers so far.
+ * @param array $erasers The other erasers.
  */
 function add_eraser( $erasers ) {
 	$own = array(
@@ -44,7 +44,7 @@ function add_eraser( $erasers ) {
 }
 
 /**
- * Return what was concluded of a person's comments.
+ * Return the verdicts on a person's comments.
  *
  * @param string $email The person's address.
  * @param int    $page  Which page.
@@ -83,7 +83,7 @@ function export_person( $email, $page = 1 ): array {
 }
 
 /**
- * Forget what was concluded of a person's comments, and withdraw them at the service.
+ * Delete the verdicts on a person's comments, and withdraw the comments at the service.
  *
  * @param string $email The person's address.
  * @param int    $page  Which page.
@@ -109,7 +109,7 @@ function erase_person( $email, $page = 1 ): array {
 	);
 }
 
-/** Return a page of the comments that were written under this address. */
+/** Return a page of the comments with this e-mail address. */
 function comments_of( string $email, int $page ): array {
 	return get_comments(
 		array(
@@ -124,7 +124,7 @@ function comments_of( string $email, int $page ): array {
 	);
 }
 
-/** Suggest what the privacy policy may say. */
+/** Suggest a text for the privacy policy. */
 function suggest_policy(): void {
 	$words = __( 'New comments, with name, e-mail address, website, IP address, browser and how the form was filled in (counts of keys and clicks, never which), are sent to the comment filter that we run ourselves. It keeps the text with its verdict, and address and e-mail as keyed hashes alone.', 'slopsieve' );
 	wp_add_privacy_policy_content( __( 'Slopsieve', 'slopsieve' ), '<p>' . esc_html( $words ) . '</p>' );

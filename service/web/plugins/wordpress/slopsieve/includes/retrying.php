@@ -1,6 +1,6 @@
 <?php
 /**
- * Tries again, by WP-Cron, what the service could not take or answer.
+ * Retries failed requests with WP-Cron.
  *
  * @package Slopsieve
  */
@@ -11,7 +11,7 @@ if ( ! defined( 'ABSPATH' ) ) {
 	exit;
 }
 
-// Soon after it failed; after a long absence a tenth of that absence later.
+// The delay grows to a tenth of the time since the first failure.
 const FIRST_RETRY_SECONDS = 5;
 const LAST_RETRY_SECONDS  = 300;
 const RETRY_SHARE         = 10;
@@ -21,7 +21,7 @@ const SECONDS_A_RUN = 40;
 add_action( RETRY, __NAMESPACE__ . '\\retry' );
 add_action( SWEEP, __NAMESPACE__ . '\\sweep' );
 
-/** Look through everything hourly: a request that died left nothing else behind. */
+/** Schedule an hourly sweep, which finds comments of interrupted requests. */
 function start_sweeping(): void {
 	if ( ! wp_next_scheduled( SWEEP ) ) {
 		wp_schedule_event( time() + HOUR_IN_SECONDS, 'hourly', SWEEP );
@@ -29,7 +29,7 @@ function start_sweeping(): void {
 }
 
 /**
- * Begin, in one blog or in every blog of a network; one that is added later begins when it connects.
+ * Start in one blog or in every blog of a network. A blog that is added later starts when it connects.
  *
  * @param bool $everywhere Whether it is for the whole network.
  */
@@ -38,7 +38,7 @@ function start( $everywhere = false ): void {
 }
 
 /**
- * End, in one blog or in every blog of a network.
+ * Stop in one blog or in every blog of a network.
  *
  * @param bool $everywhere Whether it is for the whole network.
  */
@@ -46,13 +46,13 @@ function stop( $everywhere = false ): void {
 	$everywhere ? in_every_blog( __NAMESPACE__ . '\\stop_sweeping' ) : stop_sweeping();
 }
 
-/** Try nothing more. */
+/** Remove all schedules. */
 function stop_sweeping(): void {
 	wp_clear_scheduled_hook( RETRY );
 	wp_clear_scheduled_hook( SWEEP );
 }
 
-/** Try again with the next run of WP-Cron after some seconds. */
+/** Schedule a retry. */
 function retry_soon(): void {
 	if ( wp_next_scheduled( RETRY ) ) {
 		return;
@@ -66,7 +66,7 @@ function retry_soon(): void {
 	wp_schedule_single_event( time() + max( FIRST_RETRY_SECONDS, min( LAST_RETRY_SECONDS, $seconds ) ), RETRY );
 }
 
-/** Look through everything, and where the script of the form is. */
+/** Retry everything, and refresh the path of the form's script. */
 function sweep(): void {
 	if ( is_set_up() ) {
 		read_form_script();
@@ -75,9 +75,9 @@ function sweep(): void {
 }
 
 /**
- * Tell and ask what is left.
+ * Send what is left to send, and read missing verdicts.
  *
- * One that fails alone does not hold the others up; a service that is away ends the run.
+ * A single failure does not stop the others; an unavailable service ends the run.
  */
 function retry(): void {
 	if ( ! is_set_up() ) {
@@ -103,9 +103,9 @@ function retry(): void {
 }
 
 /**
- * Return the withdrawals, then the comments with a decision to tell, then those without a verdict, the oldest first.
+ * Return withdrawals, comments with a decision to send, and comments without a verdict, oldest first.
  *
- * All of it begins after the one that failed last: it may be the only one, for which a firewall answers.
+ * The list starts after the last failure, which may only concern one comment, as with a firewall.
  *
  * @return array<int|string>
  */
@@ -116,7 +116,7 @@ function what_is_left(): array {
 	return false === $at ? $left : array_merge( array_slice( $left, $at + 1 ), array_slice( $left, 0, $at + 1 ) );
 }
 
-/** Do what is left to do for one comment; return whether that worked. */
+/** Retry one comment; return true if that worked. */
 function try_again( int $id ): bool {
 	if ( WAITING !== get_comment_meta( $id, STATE, true ) ) {
 		return agree( $id );
@@ -126,23 +126,23 @@ function try_again( int $id ): bool {
 	}
 	$concluded = ask_about( $id );
 	if ( $concluded ) {
-		// Nobody was mailed while it waited.
+		// No e-mail was sent while it waited.
 		wp_new_comment_notify_moderator( $id );
 	}
 	return null !== $concluded;
 }
 
-/** Return comments that have no verdict yet. */
+/** Return the ids of comments without a verdict. */
 function waiting_ids( int $most ): array {
 	return find_ids( $most, STATE, WAITING );
 }
 
-/** Return comments with a decision that the service does not know. */
+/** Return the ids of comments with a decision to send. */
 function untold_ids( int $most ): array {
 	return find_ids( $most, TELL, null );
 }
 
-/** Return ids of comments, in any place, that have this meta, all of them for 0. */
+/** Return the ids of comments of any status with this meta; all if `$most` is 0. */
 function find_ids( int $most, string $key, ?string $value ): array {
 	$query = array(
 		'fields'                    => 'ids',
@@ -152,7 +152,7 @@ function find_ids( int $most, string $key, ?string $value ): array {
 		'orderby'                   => 'comment_ID',
 		'order'                     => 'ASC',
 		'update_comment_post_cache' => false,
-		'meta_key'                  => $key, // phpcs:ignore WordPress.DB.SlowDBQuery.slow_db_query_meta_key -- Only WP-Cron and the sweep ask.
+		'meta_key'                  => $key, // phpcs:ignore WordPress.DB.SlowDBQuery.slow_db_query_meta_key -- Only used by WP-Cron and in the comments list.
 	);
 	if ( null !== $value ) {
 		$query['meta_value'] = $value; // phpcs:ignore WordPress.DB.SlowDBQuery.slow_db_query_meta_value -- As above.

@@ -1,6 +1,6 @@
 <?php
 /**
- * Writes a comment as the service takes it.
+ * Builds the request for a comment.
  *
  * @package Slopsieve
  */
@@ -13,13 +13,13 @@ if ( ! defined( 'ABSPATH' ) ) {
 
 const MOST_EXCERPT_CHARS = 4000;
 
-/** Return a comment's text as it was typed: without what WordPress added to its links and signs. */
+/** Return a comment's text without the attributes and entities that WordPress added. */
 function text_of( \WP_Comment $comment ): string {
 	$text = preg_replace( '/ rel="[a-z ]*"/', '', $comment->comment_content );
 	return wp_specialchars_decode( $text ?? $comment->comment_content, ENT_QUOTES );
 }
 
-/** Return the request that asks for a comment's verdict; the same comment makes the same request. */
+/** Return a comment's request, which is the same for the same comment. */
 function as_sent( \WP_Comment $comment ): array {
 	$form = get_comment_meta( $comment->comment_ID, FORM, true );
 	$body = array(
@@ -36,7 +36,7 @@ function as_sent( \WP_Comment $comment ): array {
 		$body['comment_type'] = mb_substr( $comment->comment_type, 0, 50 );
 	}
 	$body = array_filter( $body );
-	// What the service compares is part of the id: edited between two tries, it is another comment.
+	// The id has a hash of the compared fields, so an edit between two tries makes another comment.
 	$compared = array_diff_key( $body, array_flip( array( 'form', 'user_agent', 'address' ) ) );
 	unset( $compared['author']['account_age_days'] );
 	$body['site_comment_id'] = sprintf(
@@ -48,7 +48,7 @@ function as_sent( \WP_Comment $comment ): array {
 	return $body;
 }
 
-/** Return what tells this blog's comments from another's under the same key, made once. */
+/** Return a random id of this blog, created once, for blogs that share a key. */
 function install_id(): string {
 	if ( ! connection( 'install' ) ) {
 		keep_connection( array( 'install' => bin2hex( random_bytes( 4 ) ) ) );
@@ -56,7 +56,7 @@ function install_id(): string {
 	return connection( 'install' );
 }
 
-/** Return the comment that was sent under this id, null where it is none of this blog. */
+/** Return the comment that was sent with this id, or null. */
 function comment_sent_as( string $sent_as ): ?\WP_Comment {
 	if ( ! preg_match( '/^wp-[0-9a-f]{8}-([0-9]{1,18})-[0-9a-f]{8}$/', $sent_as, $found ) ) {
 		return null;
@@ -65,7 +65,7 @@ function comment_sent_as( string $sent_as ): ?\WP_Comment {
 	return $comment && get_comment_meta( $comment->comment_ID, SENT_AS, true ) === $sent_as ? $comment : null;
 }
 
-/** Return what the service may know of the post. */
+/** Return the post's fields to send; a password-protected post has no excerpt. */
 function post_of( \WP_Comment $comment ): array {
 	$post = get_post( (int) $comment->comment_post_ID );
 	if ( ! $post ) {
@@ -81,7 +81,7 @@ function post_of( \WP_Comment $comment ): array {
 	);
 }
 
-/** Return who says to have written it. */
+/** Return the author's fields to send. */
 function author_of( \WP_Comment $comment ): array {
 	$author = array(
 		'name'  => wp_specialchars_decode( $comment->comment_author, ENT_QUOTES ),

@@ -13,39 +13,39 @@ if ( ! defined( 'ABSPATH' ) ) {
 
 const AWAY = 0;
 
-/** Return the service's address without a slash at its end, empty if there is none. */
+/** Return the service's URL without a trailing slash, or an empty string. */
 function service_address(): string {
 	$address = defined( 'SLOPSIEVE_ADDRESS' ) ? SLOPSIEVE_ADDRESS : ( get_option( SETTINGS, array() )['address'] ?? '' );
 	return untrailingslashit( (string) $address );
 }
 
-/** Return the site's key, empty if there is none. */
+/** Return the site's key, or an empty string. */
 function service_key(): string {
 	return (string) ( defined( 'SLOPSIEVE_KEY' ) ? SLOPSIEVE_KEY : ( get_option( SETTINGS, array() )['key'] ?? '' ) );
 }
 
-/** Say whether there is anybody to ask. */
+/** Return true if URL and key are set. */
 function is_set_up(): bool {
 	return '' !== service_address() && '' !== service_key();
 }
 
-/** Return one thing that the service said of itself, null if it did not. */
+/** Return one value of the connection, or null. */
 function connection( string $name ) {
 	return get_option( CONNECTION, array() )[ $name ] ?? null;
 }
 
-/** Keep things that the service said of itself. */
+/** Store values of the connection. */
 function keep_connection( array $changes ): void {
 	update_option( CONNECTION, array_merge( get_option( CONNECTION, array() ), $changes ) );
 }
 
 /**
- * Call the service and return its status and its answer; the status is `AWAY` where none came.
+ * Send a request and return the response; its status is `AWAY` without a response.
  *
  * @param string     $method  The HTTP method.
  * @param string     $path    The path with its query.
- * @param array|null $body    What is sent as JSON.
- * @param float      $seconds How long to wait for the answer.
+ * @param array|null $body    The JSON body.
+ * @param float      $seconds The timeout.
  * @return array{status: int, body: array, problem: string}
  */
 function ask_service( string $method, string $path, ?array $body = null, float $seconds = 5.0 ): array {
@@ -69,7 +69,7 @@ function ask_service( string $method, string $path, ?array $body = null, float $
 			'problem' => $answer->get_error_message(),
 		);
 	}
-	// After an upgrade the service has another script, and browsers refuse what is not as pinned.
+	// After an upgrade the script has another hash.
 	$integrity = (string) wp_remote_retrieve_header( $answer, 'slopsieve-form-script' );
 	if ( preg_match( '~^sha384-[A-Za-z0-9+/]{64}$~', $integrity ) && connection( 'integrity' ) !== $integrity ) {
 		keep_connection( array( 'integrity' => $integrity ) );
@@ -83,11 +83,11 @@ function ask_service( string $method, string $path, ?array $body = null, float $
 }
 
 /**
- * Return whether the last call found nobody who answers: not there, too busy, or this key is not taken.
+ * Return true if the last request found the service unavailable, overloaded or refusing the key.
  *
- * Any other failure may be that of one comment alone.
+ * Any other failure may only concern one comment.
  *
- * @param int|null $status The status of the last call, given by the call itself.
+ * @param int|null $status The status of the last request, set by `ask_service`.
  */
 function is_away( ?int $status = null ): bool {
 	static $away = false;
@@ -97,27 +97,27 @@ function is_away( ?int $status = null ): bool {
 	return $away;
 }
 
-/** Say whether the service answered with a case, as it does where it did what was asked. */
+/** Return true if the response is a success with an object that has an id. */
 function is_case( array $answer ): bool {
 	return $answer['status'] >= 200 && $answer['status'] < 300 && isset( $answer['body']['id'] );
 }
 
-/** Say whether the service itself refused, and would refuse the same request again. */
+/** Return true if the service refused the request permanently. */
 function is_refused( array $answer ): bool {
 	return in_array( $answer['status'], array( 400, 409, 413, 415, 422 ), true ) && isset( $answer['body']['type'] );
 }
 
-/** Say whether the service itself does not know what was asked for; a proxy's 404 says no such thing. */
+/** Return true if the service returned 404; a proxy's 404 does not count. */
 function is_unknown( array $answer ): bool {
 	return 404 === $answer['status'] && isset( $answer['body']['type'] );
 }
 
-/** Say whether asking again would change nothing; whatever else came, the service is to be asked again. */
+/** Return true if a retry would not change the response. */
 function is_final( array $answer ): bool {
 	return is_case( $answer ) || is_refused( $answer ) || is_unknown( $answer );
 }
 
-/** Return what a problem document says, field by field. */
+/** Return the problems of a problem document as text. */
 function said_problem( array $said ): string {
 	$lines = array();
 	foreach ( (array) ( $said['errors'] ?? array() ) as $one ) {

@@ -1,6 +1,6 @@
 <?php
 /**
- * The settings page: address, key, and a test of the connection both ways.
+ * The settings page: URL, key, and a test of the connection.
  *
  * @package Slopsieve
  */
@@ -26,21 +26,21 @@ function add_settings_page(): void {
 }
 
 /**
- * Lead from the list of plugins to the page.
+ * Add a link to the page to the list of plugins.
  *
- * @param string[] $links The links so far.
+ * @param string[] $links The other links.
  */
 function add_settings_link( $links ) {
 	$link = sprintf( '<a href="%s">%s</a>', esc_url( settings_url() ), esc_html__( 'Settings', 'slopsieve' ) );
 	return array_merge( array( $link ), $links );
 }
 
-/** Return the page's address. */
+/** Return the page's URL. */
 function settings_url(): string {
 	return admin_url( 'options-general.php?page=' . PAGE );
 }
 
-/** Register what the page saves. */
+/** Register the settings. */
 function add_settings(): void {
 	register_setting(
 		PAGE,
@@ -55,9 +55,9 @@ function add_settings(): void {
 }
 
 /**
- * Return the settings as they are kept; an empty key leaves the one that is there.
+ * Return the settings to store; an empty key keeps the stored one.
  *
- * @param mixed $given What the form sent.
+ * @param mixed $given The form's values.
  */
 function read_settings( $given ): array {
 	$kept    = (array) get_option( SETTINGS, array() );
@@ -133,14 +133,14 @@ function print_field( string $name, string $type, string $label, string $value, 
 	);
 }
 
-/** Connect with what was just saved; the page shows what came of it. */
+/** Connect with the saved settings; the page shows the result. */
 function connect_anew(): void {
 	if ( is_set_up() ) {
 		set_transient( TEST, connect(), MINUTE_IN_SECONDS );
 	}
 }
 
-/** Connect, and lead back to the page, which shows what came of it. */
+/** Connect, and redirect to the page, which shows the result. */
 function test_connection(): void {
 	if ( ! current_user_can( 'manage_options' ) ) {
 		wp_die( esc_html__( 'You may not change this.', 'slopsieve' ), '', array( 'response' => 403 ) );
@@ -152,7 +152,7 @@ function test_connection(): void {
 }
 
 /**
- * Arrange everything with the service; return what came of it, each with whether it is well.
+ * Set up site, callback and form script; return each result with true if it is a success.
  *
  * @return array<array{0: bool, 1: string}>
  */
@@ -192,7 +192,7 @@ function connect(): array {
 	return array_values( array_filter( $lines ) );
 }
 
-/** Return why the service cannot be used, with a remedy. */
+/** Return the problem of the connection and its remedy. */
 function why_not( array $answer ): string {
 	if ( 401 === $answer['status'] ) {
 		return __( 'Key: is not accepted; enter the one that "slopsieve sites add" printed, or issue another.', 'slopsieve' );
@@ -202,7 +202,7 @@ function why_not( array $answer ): string {
 	return sprintf( __( 'Address: no Slopsieve answers there (%s); look whether it runs and whether this server may reach it. Comments wait in Pending meanwhile.', 'slopsieve' ), $problem );
 }
 
-/** Return what became of the newest message to this blog, null where there is nothing to complain of. */
+/** Return the failure of the newest message to this blog, or null. */
 function last_delivery(): ?array {
 	$list   = ask_service( 'GET', '/v1/site/deliveries?limit=1' );
 	$newest = $list['body']['deliveries'][0] ?? null;
