@@ -1,1 +1,1 @@
-"""Values that every other room speaks in; nothing here can fail for outside reasons."""
+"""The values that all packages share; nothing here does I/O."""

@@ -1,4 +1,4 @@
-"""Comments of one origin, told by their words, their target or their meaning."""
+"""Campaigns: comments of one origin, recognised by their words, target or meaning."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from service.domain.comment import SiteId
 from service.domain.decision import EDIT_POLICY, Decision
 
 CAMPAIGN_POLICY = "campaign policy"
-"""In whose name a site's policy rejects members of a campaign; no account may be called so."""
+"""The actor of a campaign policy's rejections; no account may have this name."""
 
 FEWEST_SHOWN = 3
-"""How many members a campaign needs to be shown; two are often one person who sent twice."""
+"""The fewest members of a shown campaign; two are often one person who sent twice."""
 
 SELLS_P_SPAM = 0.5
-"""From where up a member says what its campaign sells, and draws others in."""
+"""The p_spam from which a member shows what its campaign sells, and attracts others."""
 
 LOW_P_SPAM = 0.2
-"""Below it a member is decided only by who ticks it: nothing in bulk, no policy takes it along."""
+"""Members below this p_spam are decided only if a moderator ticks them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Campaign:
-    """A campaign at some sites: every number counts members of these alone.
+    """A campaign at some sites; every number counts only members of these.
 
-    `low` members wait and are below `LOW_P_SPAM`; `left` ones were taken out by a moderator.
-    `posts` counts the different addresses of posts. `targets` are what its newest members
-    advertise, the most common first. `beginnings` are its newest members, waiting ones first.
+    `low` members wait and are below `LOW_P_SPAM`; a moderator took `left` ones out. `posts` counts
+    the different URLs of posts. `targets` are what its newest members advertise, the most common
+    first. `beginnings` are its newest members, waiting ones first.
     """
 
     id: str
@@ -56,7 +56,7 @@ class CampaignPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaitingCampaign:
-    """What of a campaign is worth a line above the queue; numbers as in `Campaign`."""
+    """The part of a campaign that is shown above the queue; numbers as in `Campaign`."""
 
     id: str
     waiting: int
@@ -65,14 +65,14 @@ class WaitingCampaign:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PeoplesRulings:
-    """How many members of a campaign people approved and rejected, at all sites."""
+    """The numbers of a campaign's members that people approved and rejected, at all sites."""
 
     approved: int
     rejected: int
 
 
 def is_by_person(decision: Decision) -> bool:
-    """Return True if a person decided, and no policy: only people teach."""
+    """Return True if a person decided, not a policy. Only people's decisions are learnt."""
     by = decision.decided_by
     return by != CAMPAIGN_POLICY and not by.startswith(EDIT_POLICY)
 

@@ -20,7 +20,7 @@ class State(StrEnum):
 
 
 class SpamOnly(StrEnum):
-    """Which spam to look for: all that no decision in force approves, or what is held as spam."""
+    """The spam to look for: all without an approval in force, or only held spam."""
 
     NOT_APPROVED = "not approved"
     HELD = "held"
@@ -28,7 +28,7 @@ class SpamOnly(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Appeal:
-    """What an author says against a comment's being held or rejected; open until a person rules."""
+    """An author's objection to a comment's being held or rejected; open until a person rules."""
 
     text: str
     at: datetime
@@ -39,10 +39,10 @@ class Appeal:
 class Case:
     """A comment, its verdict once there is one, and all its decisions, oldest first.
 
-    `audit` marks a random sample of confident verdicts that a moderator checks all the same.
-    `reports` are oldest first. `withdrawn_at` is set once the comment was deleted at its site; its
-    words are gone then. `campaign_id` is set once it was found to be one of several alike.
-    `second_opinion` is on an unsure comment. `explains_spam` is the site's setting.
+    `audit` marks a random sample of confident verdicts that a moderator checks. `reports` are
+    oldest first. `withdrawn_at` is set once the comment was deleted at its site; its text is then
+    deleted. `campaign_id` is set if it belongs to a campaign. `second_opinion` is on an unsure
+    comment. `explains_spam` is the site's setting.
     """
 
     comment: Comment
@@ -91,15 +91,14 @@ class Case:
 
     @property
     def is_open(self) -> bool:
-        """Return True if a person may still rule first, or has to rule again on an appeal."""
+        """Return True if a person may still rule, for the first time or on an appeal."""
         return self.withdrawn_at is None and (self.decision is None or self.is_appealed)
 
     @property
     def is_explained(self) -> bool:
         """Return True if the author may read why the comment is held or rejected.
 
-        Not while there is no verdict, and not of what the machine calls spam unless its site wants
-        that explained: nothing tells the two apart.
+        False without a verdict, and for spam unless the site's `explains_spam` is set.
         """
         if self.verdict is None or self.withdrawn_at is not None or self.action is Action.PUBLISH:
             return False
@@ -107,7 +106,7 @@ class Case:
 
     @property
     def may_be_appealed(self) -> bool:
-        """Return True if the author may appeal, which they may once."""
+        """Return True if the author may appeal, which is possible once."""
         return self.appeal is None and self.is_explained
 
     @property
@@ -121,10 +120,10 @@ class Case:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseFilter:
-    """Which cases to list. Every field that is None does not narrow the list.
+    """Selects the cases of a list. Fields that are None do not narrow it.
 
-    `needs_review` keeps the review queue (`Case.needs_review`), `held_as_spam` what a site in
-    *hold* holds as spam, nobody has decided and the queue does not list.
+    `needs_review` selects the review queue (`Case.needs_review`), `held_as_spam` undecided spam
+    that a site in *hold* holds and the queue does not list.
     """
 
     site_id: SiteId | None = None
@@ -140,16 +139,14 @@ class CaseFilter:
 
 
 class Order(StrEnum):
-    """How a list of cases is ordered."""
-
     NEWEST = "newest"
-    # Appeals before unsure ones before audit samples and reports; within each whatever costs most
-    # while it waits, by doubt and by age (`service.scoring.review_order`).
+    # Appeals before unsure comments before audit samples and reports; within each by cost of
+    # waiting, from doubt and age (`service.scoring.review_order`).
     REVIEW = "review"
     OLDEST = "oldest"
-    # What lies nearest to an even chance first.
+    # Nearest to an even chance first.
     DOUBT = "doubt"
-    # Site by site, within each the oldest first.
+    # By site, each from the oldest.
     SITE = "site"
 
 
@@ -163,9 +160,9 @@ class CasePage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """Who looks at a comment: since when without a break, and till when without another word.
+    """A moderator who looks at a comment: since when, and until when without renewal.
 
-    It hinders nobody from deciding; it is a courtesy, not a lock.
+    It never prevents decisions; it is a courtesy, not a lock.
     """
 
     comment_id: CommentId
@@ -175,7 +172,7 @@ class Claim:
     until: datetime
 
 
-# Who sent more than this sent many; counting on would tell nothing and take ever longer.
+# Counting further would take ever longer and not help.
 MAX_COUNTED = 1_000
 MAX_OTHER_NAMES = 5
 MAX_LAST = 3
@@ -183,7 +180,7 @@ MAX_LINKED_DOMAINS = 5
 
 
 class Trait(StrEnum):
-    """What a sender is recognised by."""
+    """The traits by which a sender is recognised."""
 
     ADDRESS = "address"
     NETWORK = "network"
@@ -194,11 +191,10 @@ class Trait(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TraitRecord:
-    """What the other comments with one trait came to.
+    """The outcomes of the other comments with one trait.
 
     `key` is the keyed hash, of a domain the domain itself. `seen` counts them up to `MAX_COUNTED`;
-    `capped` says that there are more, of which nothing was counted. `waiting` ones are for a
-    moderator to decide.
+    if `capped`, there are more, which are not counted. `waiting` ones need a moderator's decision.
     """
 
     trait: Trait
@@ -212,10 +208,10 @@ class TraitRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SenderRecord:
-    """All that is known of a comment's sender.
+    """Everything known about a comment's sender.
 
-    `other_names` wrote from the same address or e-mail; `last` are the newest other comments with
-    the same address, e-mail or, where there is neither, name.
+    `other_names` wrote from the same address or e-mail. `last` are the newest other comments with
+    the same address, e-mail or, without either, name.
     """
 
     traits: tuple[TraitRecord, ...] = ()
@@ -224,7 +220,7 @@ class SenderRecord:
 
 
 def keys_of(comment: Comment) -> dict[Trait, tuple[str, ...]]:
-    """Return the sender's keys by trait, the present one first, then the one before rotation."""
+    """Return the sender's keys by trait, the present one before the one before a rotation."""
     known = comment.sender.generations
     every = {
         Trait.ADDRESS: [one.address_key for one in known],
@@ -237,7 +233,7 @@ def keys_of(comment: Comment) -> dict[Trait, tuple[str, ...]]:
 
 
 def person_keys(comment: Comment) -> dict[Trait, tuple[str, ...]]:
-    """Return the keys that are one person's: address and e-mail, without either the name."""
+    """Return the keys that identify one person: address and e-mail; without either the name."""
     keys = keys_of(comment)
     kept = {Trait.ADDRESS, Trait.EMAIL}.intersection(keys) or {Trait.NAME}
     return {trait: some for trait, some in keys.items() if trait in kept}

@@ -14,10 +14,10 @@ from service.domain.form import FormBehaviour, FormToken
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuledText:
-    """A text that somebody approved or rejected, in salted digests: not a word can be read in it.
+    """A text that somebody approved or rejected, in salted digests that hide its words.
 
-    `spellings` are what a misspelling of each word shares with it, 0 for short words. `ways` are
-    what leads elsewhere or sells: links, hosts, contacts, numbers. `domains` are those of links.
+    `spellings` are digests that a word shares with its misspellings, 0 for short words. `ways` are
+    links, hosts, contacts and numbers. `domains` are those of links.
     """
 
     approved: bool
@@ -32,10 +32,10 @@ class RuledText:
 CommentId = NewType("CommentId", str)
 SiteId = NewType("SiteId", str)
 
-# Texts longer than this are refused at the edge with 413; the longest real comment seen is 6 kB.
+# The edge refuses longer texts with 413; the longest real comment has 6 kB.
 MAX_TEXT_BYTES = 65_536
 MAX_TITLE_CHARS = 500
-# Enough to know what the post is about; full texts are cut here when the comment is accepted.
+# Enough to show a post's topic; longer texts are cut here when the comment is accepted.
 MAX_EXCERPT_CHARS = 4_000
 MAX_NAME_CHARS = 300
 MAX_URL_CHARS = 2_048
@@ -51,7 +51,7 @@ class Lane(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Post:
-    """What was commented on, as far as the site tells."""
+    """The post that was commented on, as far as the site names it."""
 
     url: str | None = None
     title: str | None = None
@@ -61,9 +61,9 @@ class Post:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Author:
-    """Who the comment says wrote it. The e-mail address itself is never kept, see `Sender`.
+    """The stated author. The e-mail address itself is never stored, see `Sender`.
 
-    `trust_level` is how far the site trusts the account, 0 to 4 as Discourse counts it.
+    `trust_level` is the site's trust in the account, 0 to 4 as in Discourse.
     """
 
     name: str | None = None
@@ -74,7 +74,7 @@ class Author:
 
 
 class ListKind(StrEnum):
-    """What the entries of a reputation list are."""
+    """The kind of a reputation list's entries."""
 
     NETWORKS = "networks"
     DOMAINS = "domains"
@@ -82,7 +82,7 @@ class ListKind(StrEnum):
 
 
 class ListBasis(StrEnum):
-    """Why an entry is on a reputation list: `toxic` are whole networks of spammers."""
+    """The reason for a list's entries: `toxic` are whole networks of spammers."""
 
     TOXIC = "toxic"
     REPORTED = "reported"
@@ -93,10 +93,10 @@ class ListBasis(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
-    """One reputation list that held the sender when the comment came in.
+    """One reputation list that had the sender when the comment was received.
 
-    `age_days` is how old the list was by then. `worth` is the share, from 0 to 1, that `decisions`
-    here left of what a list may say, None without decisions. Both are set at judging, never stored.
+    `age_days` was the list's age then. `worth` is the share, from 0 to 1, of a list's weight that
+    `decisions` here confirmed, None without decisions. Both are set at judging and never stored.
     """
 
     list_name: str
@@ -109,7 +109,7 @@ class Listing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListHits:
-    """How many comments a reputation list held, and how many of them were decided so."""
+    """The number of comments with a sender on a list, and of their decisions."""
 
     comments: int = 0
     approved: int = 0
@@ -118,14 +118,14 @@ class ListHits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sender:
-    """Keyed hashes that recognise a sender again without saying who it is.
+    """Keyed hashes that recognise a sender without identifying the person.
 
-    `network_key` is of the IPv4 /24 or the IPv6 /64, `wide_network_key` of the IPv6 /48,
-    `name_key` of the normalised name. `account_key` is of the site and the account's id; without
-    an id, of the site, the name and the e-mail address. `email_domain` and `system`, the number of
-    the autonomous system, are in the clear. `before_rotation` holds the keys under the secret
-    before the present one, then those of the e-mail address as typed, if that differs from its
-    normal form. `listings` were looked up when the comment came in, as its address is forgotten.
+    `network_key` is of the IPv4 /24 or the IPv6 /64, `wide_network_key` of the IPv6 /48, `name_key`
+    of the normalised name. `account_key` is of the site and the account's id; without an id, of the
+    site, the name and the e-mail address. `email_domain` and `system`, the number of the autonomous
+    system, are not hashed. `before_rotation` has the keys under the previous secret, then those of
+    the e-mail address as typed, if that differs from its normal form. `listings` are looked up when
+    the comment is received, because its address is not stored.
     """
 
     address_key: str | None = None
@@ -146,15 +146,14 @@ class Sender:
 
     @property
     def is_known(self) -> bool:
-        """Return True if there is anything by which the sender could be recognised."""
+        """Return True if the sender can be recognised by anything."""
         return replace(self, before_rotation=None, listings=()) != Sender()
 
 
 class CommentKind(StrEnum):
-    """What a site received instead of a typed comment, in the words of WordPress's plugins.
+    """What a site received instead of a typed comment, named as by WordPress's plugins.
 
-    Reactions are written by no one: the site composes their text. The mentions quote the page
-    that links here.
+    The site composes the text of reactions. Mentions quote the page that links to the post.
     """
 
     LIKE = "like"
@@ -169,7 +168,7 @@ class CommentKind(StrEnum):
 
     @property
     def is_mention(self) -> bool:
-        """Return True if another page speaks of this one."""
+        """Return True if another page mentions this one."""
         return self in ("mention", "webmention", "pingback", "trackback")
 
     @classmethod
@@ -197,9 +196,9 @@ _KIND_ALIASES = {
 class Edit(StrEnum):
     """What an edit did to a comment that its site showed already.
 
-    `REJECTED` is of a comment that a person rejected, and nobody ruled on since. `BY_STAFF` was by
-    somebody who may moderate at the site. The last three were made after a person had approved the
-    comment, or a verdict had let it through.
+    `REJECTED` is of a comment that a person rejected, without a later ruling. `BY_STAFF` was by
+    somebody who may moderate at the site. The last three followed a person's approval or a verdict
+    that published the comment.
     """
 
     UNAPPROVED = "unapproved"
@@ -212,10 +211,10 @@ class Edit(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormEvidence:
-    """What the site's form saw of the one who filled it in; None is not known.
+    """What the site's form observed; None is unknown.
 
-    `seconds_on_page` passed between the page's loading and its sending; `honeypot_filled` says
-    whether a field was filled in that people cannot see.
+    `seconds_on_page` passed between the page's loading and its sending. `honeypot_filled` is True
+    if a field was filled in that people cannot see.
     """
 
     seconds_on_page: float | None = None
@@ -226,10 +225,10 @@ class FormEvidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comment:
-    """One comment as it was received. Immutable: what is judged is exactly what was kept.
+    """One comment as it was received; immutable.
 
-    `kind` is None for what somebody typed, `edit` for the first version of it that came. `ruled` is
-    what a person last ruled on, an earlier version.
+    `kind` is None for typed comments, `edit` is None for the first version. `ruled` is the text of
+    a person's last ruling, on an earlier version.
     """
 
     id: CommentId
@@ -260,9 +259,9 @@ class Comment:
     def fingerprint(self) -> str:
         """Return a SHA-256 over what the site sent, the same for every repeat of one request.
 
-        Left out is what may differ between repeats: ids and times of ours, the post's date (its
-        last change in WordPress), the sender's keys and listings, the account's age and trust, what
-        the form saw, the edit, the kind and the user agent.
+        It leaves out what may differ between repeats: our ids and times, the post's date (its last
+        change in WordPress), the sender's keys and listings, the account's age and trust, the
+        form's observations, the edit, the kind and the user agent.
         """
         parts = [
             self.site_id,
@@ -283,7 +282,7 @@ class Comment:
 
 
 class Label(StrEnum):
-    """The two labels a comment can truly have."""
+    """The two labels of a comment."""
 
     SPAM = "spam"
     HAM = "ham"
@@ -291,11 +290,11 @@ class Label(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """A site's word that a comment was judged wrongly.
+    """A site's report that a comment was judged wrongly.
 
-    `comment_id` is None for a report of a comment that was never seen here. Some clients report as
-    soon as any reader clicks a flag, so a report only counts as a moderator's decision for sites
-    that say so; otherwise it brings the comment before a moderator.
+    `comment_id` is None for a report of an unknown comment. Some clients report as soon as any
+    reader clicks a flag, so a report counts as a moderator's decision only if the site's settings
+    say so; otherwise it brings the comment before a moderator.
     """
 
     id: str

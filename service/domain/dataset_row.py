@@ -1,4 +1,4 @@
-"""A comment as one line of a data file, in the keys of the data card."""
+"""A comment as one line of a data file, with the keys of the data card."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from service.domain.comment import (
 from service.domain.form import FormToken, read_behaviour
 
 OFFLINE_SITE = SiteId("offline")
-# What the HTTP edge replaces, because stores cannot keep it: a file is judged like a request.
+# Replaced as at the HTTP edge, because stores cannot keep these: a file is judged like a request.
 _UNKEEPABLE = re.compile("[\x00\ud800-\udfff]")
-# A century; larger numbers are no times, and some are no floats.
+# A century; larger numbers are not times, and some do not fit into a float.
 _MAX_SECONDS = 3.6e9
 _TOKENS = frozenset(FormToken)
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
@@ -41,7 +41,7 @@ def _date(row: Mapping[str, object]) -> datetime | None:
 
 
 def _form(row: Mapping[str, object]) -> FormEvidence:
-    """Return what a form saw, in the words of the API; what is of another type is not known."""
+    """Return the form's observations; values of wrong types are unknown."""
     form = row.get("form")
     if not isinstance(form, Mapping):
         return FormEvidence()
@@ -61,7 +61,7 @@ def _form(row: Mapping[str, object]) -> FormEvidence:
 
 
 def comment_from_row(row: Mapping[str, object]) -> Comment:
-    """Return the comment that a line of a data file describes; unknown keys are ignored.
+    """Return the comment of a data file's line; unknown keys are ignored.
 
     Only what a site could send is read, never labels or campaigns. The excerpt is cut, NUL and lone
     surrogates are replaced as for a request. Raises `ValueError` if `id` or `text` is no string.

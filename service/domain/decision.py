@@ -1,4 +1,4 @@
-"""What a person ruled on one comment or on many, and what the site is told to do."""
+"""Rulings of people on one comment or many, and the resulting actions of sites."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from service.domain.comment import Comment, CommentId, SiteId
 from service.domain.verdict import Outcome
 
 IMPORT = "import"
-"""Who decided what was imported together with its decision."""
+"""The actor of decisions that were imported."""
 EDIT_POLICY = "edit policy: "
-"""Begins who decided an edit that keeps a person's ruling; that person's name follows."""
+"""The prefix of the actor of an edit that keeps a person's ruling; the person follows."""
 BY_STAFF = "staff, as told by "
-"""Begins who approved what nobody but the site's staff let stand; by what it was told follows."""
+"""The prefix of the actor of an approval by the site's staff; its source follows."""
 KEPT_WORDS = "The edit changes nothing but spelling and formatting."
 KEPT_FEW_WORDS = "The edit changes a few words and adds no link, contact or offer."
 KEPT_BY_STAFF = "Somebody who may moderate at the site made the edit."
@@ -45,9 +45,9 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """A moderator's ruling; undone decisions stay in the log with the time they were undone.
+    """A moderator's ruling; undone decisions stay in the log with the time of the undo.
 
-    `bulk_decision_id` names the act on many comments that it is a part of, if it is.
+    `bulk_decision_id` names the bulk decision that it is part of, if any.
     """
 
     id: str
@@ -62,10 +62,10 @@ class Decision:
 
 
 def choose_action(mode: Mode, outcome: Outcome | None, ruling: Ruling | None) -> Action:
-    """Return what the site should do now; a person's ruling always wins over the machine.
+    """Return the site's action; a person's ruling always overrides the verdict.
 
-    Without a verdict yet, everything but *observe* holds the comment: nothing is published
-    because something was slow or crashed.
+    Without a verdict, every mode but *observe* holds the comment, so that a delay or a crash never
+    publishes.
     """
     if ruling is not None:
         return Action.PUBLISH if ruling is Ruling.APPROVE else Action.REJECT
@@ -80,7 +80,7 @@ def choose_action(mode: Mode, outcome: Outcome | None, ruling: Ruling | None) ->
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecidedComment:
-    """A decision, in force or undone, and its comment as it is kept now."""
+    """A decision, in force or undone, and its comment as it is stored now."""
 
     decision: Decision
     comment: Comment
@@ -88,9 +88,9 @@ class DecidedComment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecidedPage:
-    """Some decided comments, oldest decision first, and where the next page begins.
+    """Some decided comments, oldest decision first, and the start of the next page.
 
-    `next_after` is None if the page is empty. Reading to the end takes one empty page.
+    `next_after` is None if the page is empty. The last page is an empty one.
     """
 
     decided_comments: tuple[DecidedComment, ...]
@@ -107,11 +107,11 @@ class ChosenBy(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BulkDecision:
-    """One act on many comments, as far as it has come.
+    """One act on many comments, with its progress.
 
-    `n_decided` comments were ruled on by it, `n_left_out` were not, or not yet: they were ruled so
-    already, withdrawn or not kept. Of the decided ones `n_in_force` stand as they were ruled.
-    `site_ids` are the sites of the decided ones, in order. `undone_at` says when it was taken back.
+    It ruled on `n_decided` comments, and not, or not yet, on `n_left_out`: they were ruled so
+    already, withdrawn or unknown. Of the decided ones `n_in_force` still are as it ruled.
+    `site_ids` are the sites of the decided ones, in order. `undone_at` is the time of its undo.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""Messages to sites, acts at platforms, and the addresses that platforms post to."""
+"""Messages to sites, acts at platforms, and the URLs that platforms post to."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _VERSION = re.compile(r"@[0-9]+\Z")
 
 
 class Act(StrEnum):
-    """What a platform is asked to do: take a comment out of sight, undo that, or build a site."""
+    """An act at a platform: hide a comment, undo that, or build a site."""
 
     HIDE = "hide"
     RESTORE = "restore"
@@ -24,7 +24,7 @@ class Act(StrEnum):
 class PlatformAct:
     """One act on one comment, by its own id at the platform.
 
-    `asked_before` says that it was asked to hide the comment without a clear answer.
+    `asked_before` is True if an earlier request to hide it had no clear result.
     """
 
     act: Act
@@ -34,9 +34,9 @@ class PlatformAct:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Applied:
-    """A comment that was hidden at its platform by Slopsieve, `site_comment_id` without a version.
+    """A comment that Slopsieve hid at its platform, `site_comment_id` without a version.
 
-    Not `certain` is one that it was asked to hide without a clear answer.
+    It is not `certain` if the request to hide it had no clear result.
     """
 
     site_id: SiteId
@@ -45,17 +45,17 @@ class Applied:
 
 
 def versioned(site_comment_id: str, number: int) -> str:
-    """Return the id under which a version of a site's comment is kept; the first is number 1."""
+    """Return the id of a version of a site's comment; the first is number 1."""
     return site_comment_id if number == 1 else f"{site_comment_id}@{number}"
 
 
 def unversioned(site_comment_id: str) -> str:
-    """Return the id of a comment at its site, whichever of its versions this names."""
+    """Return the comment's id at its site for the id of any version."""
     return _VERSION.sub("", site_comment_id)
 
 
 def platform_of(site_comment_id: str | None) -> tuple[str | None, str | None]:
-    """Return the platform's name and its own id of a comment, without the number of its version."""
+    """Return the platform's name and its own id of a comment, without the version's number."""
     if site_comment_id is None:
         return None, None
     own = unversioned(site_comment_id)
@@ -64,7 +64,7 @@ def platform_of(site_comment_id: str | None) -> tuple[str | None, str | None]:
 
 
 class Platform(StrEnum):
-    """The senders of webhooks that have an adapter."""
+    """The platforms whose webhooks have an adapter."""
 
     CORAL = "coral"
     DISCOURSE = "discourse"
@@ -75,7 +75,7 @@ class Platform(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InboundHook:
-    """One address that a platform posts to. `secret` signs; it must be kept to check signatures."""
+    """One URL that a platform posts to. `secret` is stored in the clear to check signatures."""
 
     id: str
     site_id: SiteId
@@ -85,8 +85,8 @@ class InboundHook:
     revoked_at: datetime | None = None
 
 
-# Seconds between one attempt and the next: close together while a restart may be the reason, then
-# over a day, so that a site that was down for a night hears everything.
+# Seconds between attempts: short while a restart may be the cause, then over more than a day, so
+# that a site that was down for a night gets all messages.
 RETRY_DELAYS: tuple[float, ...] = (5, 30, 120, 600, 1_800, 7_200, 21_600, 54_000)
 
 
@@ -106,7 +106,7 @@ class DeliveryState(StrEnum):
     DEAD = "dead"
 
 
-# The docstring stands in /openapi.json.
+# The docstring is published in /openapi.json.
 class DeliveryForm(StrEnum):
     """How a delivery is written: a signed Standard Webhook, Akismet's own callback, calls of a
     platform's own API, or the call of a build hook.
@@ -134,12 +134,12 @@ PLATFORM_FORMS = (DeliveryForm.GITHUB, DeliveryForm.DISCOURSE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
-    """Where a site wants to be told, of what, and with which secrets the messages are signed.
+    """A site's URL for notifications, its events, and the secrets that sign messages.
 
     `secrets` are Standard Webhooks secrets (`whsec_` and base64), newest first: during a rotation
-    messages carry a signature by each. A platform has its API's `url` and a token instead; nothing
-    is sent there from `refused_at` on, when it refused the token, nor before `rests_until`. A build
-    hook's secret is a token, or its address; `called_at` is when it last answered well.
+    messages are signed with each. A platform has its API's `url` and a token instead. Nothing is
+    sent to it from `refused_at` on, when it refused the token, nor before `rests_until`. A build
+    hook's secret is a token, or its URL; `called_at` is the time of its last success.
     """
 
     site_id: SiteId
@@ -159,12 +159,12 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery:
-    """One message to one address. `payload` is its JSON body; it never holds comment text.
+    """One message to one URL. `payload` is its JSON body; it never holds comment text.
 
-    Deliveries about one comment go out in the order of `seq`. One with a `decision_id` is withdrawn
-    with that decision while it is untried: a ruling in its undo time, or a verdict after a ruling.
-    `corrects_told` is set by the store if the site may know of an earlier ruling, now replaced.
-    `endpoint` is where its site wanted it when it was leased.
+    Deliveries about one comment are sent in the order of `seq`. One with a `decision_id` is
+    withdrawn with that decision while it is untried: a ruling in its undo time, or a verdict after
+    a ruling. The store sets `corrects_told` if the site may know an earlier ruling that is replaced
+    now. `endpoint` is the site's endpoint at the time of the lease.
     """
 
     id: str
@@ -189,7 +189,7 @@ class Delivery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeliveryAttempt:
-    """One try: when, how long, and what came of it in fixed words (never the peer's own text)."""
+    """One attempt: its time, duration and result in fixed words, never the peer's own text."""
 
     delivery_id: str
     at: datetime
@@ -200,7 +200,7 @@ class DeliveryAttempt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Troubles:
-    """How many messages were given up, and how many sites' platforms or build hooks refused."""
+    """The numbers of given-up messages, and of sites whose platform or build hook refused."""
 
     given_up: int
     refused: int
@@ -208,11 +208,11 @@ class Troubles:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SendOutcome:
-    """What came of sending: the attempt for the log, and how it goes on from there.
+    """The result of sending: the attempt for the log, and how to continue.
 
-    `hopeless` means that the address can never work. `retry_after_seconds` is what the site asked
-    for. Of a platform: `settled` means that nothing is left to do, `refused` that it refuses the
-    token, `uncertain` that it may have acted all the same.
+    `hopeless` means that the URL can never work. `retry_after_seconds` is the site's request. Of a
+    platform, `settled` means that nothing is left to do, `refused` that it refuses the token,
+    `uncertain` that it may have acted all the same.
     """
 
     attempt: DeliveryAttempt

@@ -1,4 +1,4 @@
-"""Our own errors, each named for what the caller can do about it."""
+"""Our own errors, named for what the caller can do about them."""
 
 from __future__ import annotations
 
@@ -7,52 +7,52 @@ from dataclasses import dataclass
 
 
 class ModerationError(Exception):
-    """Any refusal that Slopsieve itself raises; one table turns these into HTTP statuses."""
+    """The base of our own errors; one table maps them to HTTP statuses."""
 
 
 class NotFoundError(ModerationError):
-    """The thing asked for does not exist, or not for this site."""
+    """The requested thing does not exist, or not for this site."""
 
 
 class ConflictError(ModerationError):
-    """The request contradicts something already kept (same key, other content)."""
+    """The request contradicts stored data (same key, other content)."""
 
 
 class NotAuthenticatedError(ModerationError):
-    """No key or no valid key came with the request."""
+    """The request had no valid key."""
 
 
 class StoreUnavailableError(ModerationError):
-    """A store or the queue cannot be reached now; the same call may succeed later."""
+    """A store or the queue is unavailable; the same call may succeed later."""
 
 
 class StoreFullError(StoreUnavailableError):
-    """A store takes no write for want of room: its disk or its memory is full."""
+    """A store's disk or memory is full, so that it accepts no writes."""
 
 
 class StoreDamagedError(StoreUnavailableError):
-    """A store's own files are damaged; no call heals that, a backup does."""
+    """A store's own files are damaged; only a backup helps."""
 
 
 class HistoryBlankError(StoreUnavailableError):
-    """The history store answers, but has lost what it knew, or was never filled."""
+    """The history store works, but has lost its data, or was never filled."""
 
 
 class ModelUnavailableError(ModerationError):
-    """The classifier cannot answer; verdicts go on without it, degraded."""
+    """The classifier is unavailable; verdicts continue without it, degraded."""
 
 
 class TrainingFailedError(ModerationError):
-    """A training program could not come to its end; the message says why in one sentence."""
+    """A training program failed; the message gives the reason in one sentence."""
 
 
 class TrainingStoppedError(ModerationError):
-    """A training program was stopped; it can be gone on with."""
+    """A training program was stopped and can be continued."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing wrong with an input: where, what, and what to do about it."""
+    """One problem of an input: its field, the problem and a remedy."""
 
     field: str
     problem: str
@@ -60,7 +60,7 @@ class Problem:
 
 
 class InvalidInputError(ModerationError):
-    """The input is refused; every problem is named at once."""
+    """The input is refused; the error names every problem."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         self.problems = tuple(problems)

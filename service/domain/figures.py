@@ -13,10 +13,10 @@ from service.domain.verdict import Outcome
 
 
 class Stage(StrEnum):
-    """A part of a comment's way. The last five are spent by a batch together.
+    """A stage of judging. The last five are times of a whole batch.
 
-    The first three begin when it comes in, and end when it is kept and queued, when its batch
-    begins, and when its verdict is stored.
+    The first three begin when a comment is received. They end when it is stored and queued, when
+    its batch begins, and when its verdict is stored.
     """
 
     KEEP = "keep"
@@ -38,7 +38,7 @@ P_SPAM_EDGES = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """Which comments are counted: those of these sites (None: all), received in the period.
+    """The comments to count: those of these sites (None: all), received in the period.
 
     Both moments are in UTC; `since` is the start of the first day, `until` the moment of counting.
     """
@@ -59,9 +59,9 @@ class DayCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaitingNow:
-    """The review queue at the moment: unsure comments, the audit sample, and reported ones.
+    """The review queue now: unsure comments, the audit sample, and reported ones.
 
-    `oldest` is when the comment that has waited longest was received, None in an empty queue.
+    `oldest` is when its oldest comment was received, None in an empty queue.
     """
 
     unsure: int = 0
@@ -81,7 +81,7 @@ class AuditCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FigureCounts:
-    """Everything that figures are made of.
+    """The counts behind all figures.
 
     `degraded` counts unsure verdicts that lacked evidence. `waited` are the seconds to the newest
     decisions on comments of the review queue. `recent_scores` and `earlier_scores` count verdicts
@@ -101,8 +101,8 @@ class FigureCounts:
 class Tally:
     """Counts of one site's comments by verdict.
 
-    `missed_spam` were judged ham and called spam by a moderator's decision, else by the site's
-    newest report, `false_positives` the other way round.
+    `missed_spam` were judged ham, but are spam by a moderator's decision or else by the site's
+    newest report; `false_positives` are the reverse.
     """
 
     received: int = 0
@@ -114,7 +114,7 @@ class Tally:
 
     @property
     def share_right(self) -> float:
-        """Return the share of confident verdicts that nobody contradicted, 1.0 where none is."""
+        """Return the share of confident verdicts without a contradiction, 1.0 if there are none."""
         confident = self.spam + self.ham
         wrong = self.missed_spam + self.false_positives
         return 1.0 - wrong / confident if confident else 1.0
@@ -122,9 +122,9 @@ class Tally:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moved:
-    """Comments that were concluded one way and would be another, or the same.
+    """Comments with one outcome, and their outcome with other cutoffs.
 
-    `approved` and `rejected` are those of them that a moderator has ruled on so.
+    Moderators approved and rejected `approved` and `rejected` of them.
     """
 
     was: Outcome
@@ -136,7 +136,7 @@ class Moved:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CutoffPreview:
-    """All judged comments of a period, by what was and would be concluded; each pair comes once."""
+    """All judged comments of a period by present and other outcome; each pair occurs once."""
 
     moved: tuple[Moved, ...] = ()
 
@@ -155,7 +155,7 @@ class CutoffPreview:
 
     @property
     def ham_called_spam(self) -> int:
-        """Return how many that moderators approved would be called spam: the costly mistake."""
+        """Return how many that moderators approved would be called spam, the costliest error."""
         return sum(one.approved for one in self.moved if one.becomes is Outcome.SPAM)
 
     @property
@@ -170,7 +170,7 @@ class CutoffPreview:
 
 
 class ReviewPart(StrEnum):
-    """What moderators look at: the parts of the review queue, and the list of held spam."""
+    """The lists of moderators: the parts of the review queue, and held spam."""
 
     APPEALED = "appealed"
     UNSURE = "unsure"
@@ -180,7 +180,7 @@ class ReviewPart(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting:
-    """How many wait, and since when the one that waits longest does; None where nothing waits."""
+    """The number of waiting comments, and the time of the oldest, None if nothing waits."""
 
     number: int = 0
     oldest: datetime | None = None
@@ -188,10 +188,10 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backlog:
-    """Everything that waits, as it was at one moment.
+    """Everything that waits at one moment.
 
     `callbacks` are messages that are still tried, `dead_callbacks` those given up. `oldest_kept` is
-    when the oldest judged comment came in that still has its words.
+    when the oldest judged comment that still has its text was received.
     """
 
     unjudged: Mapping[Lane, Waiting]

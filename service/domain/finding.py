@@ -1,4 +1,4 @@
-"""What a check of health found, and how findings are made: for `/readyz` and the doctor."""
+"""The findings of health checks, for `/readyz` and the doctor."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class State(StrEnum):
-    """How well something is: `FAIL` keeps comments from being kept, judged or told of."""
+    """The severity of a finding: `FAIL` prevents storing, judging or notifications."""
 
     OK = "ok"
     WARN = "warn"
@@ -16,7 +16,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """What one check found; `remedy` says what to do where it is not well, else it is empty.
+    """One check's finding; `remedy` is empty if all is well.
 
     Raises `ValueError` for a finding that is not well and has no remedy.
     """
@@ -41,7 +41,7 @@ def well(check: str, says: str) -> Finding:
 
 
 def warn(check: str, says: str, remedy: str) -> Finding:
-    """Return a finding of what may get worse, or is not as it should be."""
+    """Return a finding about something that may get worse, or is not as it should be."""
     return Finding(check=check, state=State.WARN, says=says, remedy=remedy)
 
 
@@ -50,7 +50,7 @@ def fail(check: str, says: str, remedy: str) -> Finding:
 
 
 def bytes_in_words(number: float) -> str:
-    """Return a size as people read it, such as `1.5 GB`."""
+    """Return a size in words, such as `1.5 GB`."""
     for unit in ("B", "kB", "MB"):
         if number < 1000:
             return f"{number:.0f} {unit}"
@@ -59,7 +59,7 @@ def bytes_in_words(number: float) -> str:
 
 
 def time_in_words(seconds: float) -> str:
-    """Return a length of time in its largest unit, such as `3 hours`."""
+    """Return a duration in its largest unit, such as `3 hours`."""
     for unit, length in (("days", 86_400), ("hours", 3_600), ("minutes", 60)):
         if seconds >= 2 * length:
             return f"{seconds / length:.0f} {unit}"

@@ -1,4 +1,4 @@
-"""What a form counted of whoever filled it in, and what became of its token."""
+"""A form's counts of how it was filled in, and the result of its token."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from urllib.parse import parse_qsl, urlsplit
 
-# Nobody presses more keys for one comment; larger numbers say no more than this one.
+# No comment needs more keys, and larger numbers are no stronger evidence.
 MOST_COUNTED = 100_000
-# A tab that stayed open over the day; what is longer is another day's clock.
+# A tab that stayed open for the day; a longer time is another day's clock.
 MOST_SECONDS = 86_400.0
-# A page that was opened yesterday has another token by the time its form is touched.
+# A page that was opened yesterday gets a new token when its form is touched.
 TOKEN_LIFE = timedelta(days=1)
-# WordPress's pages of comments, pages for telephones, and the file that a folder's address means.
+# WordPress's pages of comments, mobile pages, and a folder's index file.
 _SAME_PAGE = re.compile(r"/(?:comment-page-[0-9]{1,6}|amp|index\.(?:html?|php))/?$")
-# WordPress's plain addresses, which it has until its owner chooses others.
+# WordPress's default URLs.
 _NAMING = frozenset({"p", "page_id"})
 _MOST_PARAMETERS = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadToken:
-    """A token that was signed here: when, for which page, and whether its challenge was solved."""
+    """A token that was signed here: its time, its page, and whether its challenge was solved."""
 
     id: str
     page: str | None
@@ -35,11 +35,11 @@ class ReadToken:
 
 
 class FormToken(StrEnum):
-    """What became of the token that this service had handed to the form.
+    """The result of the token that this service issued to the form.
 
-    `valid` is ours, unused, of this site and page, with its challenge solved, which browsers do on
-    secure pages alone; `unsolved` lacks that. `elsewhere` is of another page, `replayed` came
-    before with another comment. `missing` is used only where the site's forms have tokens.
+    `valid` tokens are ours, unused, of this site and page, with a solved challenge, which browsers
+    do only on secure pages; `unsolved` ones lack that. `elsewhere` is of another page, `replayed`
+    was sent before with another comment. `missing` is used only if the site's forms have tokens.
     """
 
     VALID = "valid"
@@ -53,11 +53,11 @@ class FormToken(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormBehaviour:
-    """How a form was filled in, as counts, never as the rhythm of keys; None is not known.
+    """How a form was filled in, as counts, never as the rhythm of keys; None is unknown.
 
-    `seconds` passed from the first focus or key to the sending. `pastes` count whatever was put in
-    whole; `other_inputs` changed a field without a key, as dictation does. `driven` says that the
-    browser called itself driven by a program.
+    `seconds` passed from the first focus or key to the sending. `pastes` count insertions of whole
+    texts; `other_inputs` changed a field without a key, as dictation does. `driven` is True if the
+    browser says that a program controls it.
     """
 
     seconds: float | None = None
@@ -74,9 +74,9 @@ _COUNTS = tuple(f.name for f in fields(FormBehaviour) if f.name not in {"seconds
 
 
 def read_behaviour(given: object) -> FormBehaviour | None:
-    """Return the counts of a mapping in the names of `FormBehaviour`, None where it has none.
+    """Return the counts of a mapping with the names of `FormBehaviour`, None if it has none.
 
-    Strangers send them: what is of another type is not known, a larger number is the largest.
+    Strangers send them: values of other types are unknown, and larger numbers are limited.
     """
     if not isinstance(given, Mapping):
         return None
@@ -90,15 +90,15 @@ def read_behaviour(given: object) -> FormBehaviour | None:
 
 
 def read_seconds(given: object) -> float | None:
-    """Return a span of time of at most a day, None for anything else."""
+    """Return a duration of at most a day, None for anything else."""
     if isinstance(given, bool) or not isinstance(given, int | float):
         return None
-    # Compared before it is turned: some integers are no floats.
+    # Compared before the conversion: some integers do not fit into a float.
     return float(given) if 0 <= given <= MOST_SECONDS and not math.isnan(given) else None
 
 
 def behaviour_values(behaviour: FormBehaviour | None) -> dict[str, object] | None:
-    """Return what is known, by name, None for nothing; `read_behaviour` reads it again."""
+    """Return the known counts by name, None without any; `read_behaviour` reads them."""
     if behaviour is None:
         return None
     values = ((f.name, getattr(behaviour, f.name)) for f in fields(behaviour))
@@ -112,11 +112,11 @@ def _count(given: object) -> int | None:
 
 
 def page_key(address: str | None) -> str | None:
-    """Return what stands for the page at a web address, None where it names no page.
+    """Return a key for the page at a URL, None if it names no page.
 
-    Of a page on another host browsers tell only where the site begins: that names none. Fragment,
-    `www.`, how a blog numbers pages of comments and a query make no other page, but for the number
-    of a post in it.
+    Browsers name only the root of another host, which is no page. URLs that differ only in
+    fragment, `www.`, the number of a comment page or a query have the same key, except for the
+    number of a post in the query.
     """
     try:
         parts = urlsplit(address or "")

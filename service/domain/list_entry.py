@@ -1,7 +1,7 @@
-"""What moderators allow and block, and what a verdict remembers of the entry that it followed.
+"""Entries of moderators' lists, and the part of an entry that a verdict stores.
 
-Not to be confused with `Listing`: an imported reputation list is evidence with a weight, an entry
-here is a moderator's standing instruction.
+An entry is a moderator's instruction. `Listing` is different: an imported reputation list is
+evidence with a weight.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ class EntryKind(StrEnum):
 
     @property
     def is_keyed(self) -> bool:
-        """Return True if only keyed hashes are stored, as for anything that identifies a sender."""
+        """Return True if only keyed hashes are stored, because the value identifies a sender."""
         return self in (EntryKind.EMAIL, EntryKind.ADDRESS, EntryKind.NETWORK)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Instruction:
-    """What a verdict keeps of the entry that matched; no `label` of a keyed one, for erasure."""
+    """A verdict's copy of the entry that matched, without the `label` of a keyed one."""
 
     entry_id: str
     effect: Effect
@@ -52,12 +52,12 @@ class Instruction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListEntry:
-    """One line of the allow list or the block list, of one site or, with None, of all.
+    """One entry of the lists, for one site or, with None, for all.
 
-    `keys` are what comments are compared with: keyed hashes for an e-mail, an address or a
-    network, otherwise the domain or the words of the phrase. `label` is what people see: the value
-    itself, or the beginning of its hash. `comment_id` is the comment that it was made from.
-    `hits` counts the verdicts that followed it.
+    `keys` are compared with comments: keyed hashes for an e-mail, an address or a network,
+    otherwise the domain or the words of the phrase. People see `label`: the value itself, or the
+    beginning of its hash. `comment_id` is the comment that it was made from. `hits` counts the
+    verdicts that followed it.
     """
 
     id: str
@@ -84,7 +84,7 @@ class ListEntry:
 
     @property
     def instruction(self) -> Instruction:
-        """Return what a verdict keeps of it."""
+        """Return the part that a verdict stores."""
         return Instruction(
             entry_id=self.id,
             effect=self.effect,
@@ -96,10 +96,10 @@ class ListEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntryFilter:
-    """Which entries to list. Every field that is None does not narrow the list.
+    """Selects the entries of a list. Fields that are None do not narrow it.
 
-    `site_ids` keeps those of these sites and those of all sites, `site_id` those of one site
-    alone. `words` keeps those that have them in label, reason or the name of who added them.
+    `site_ids` selects those of these sites and those of all sites, `site_id` those of one site
+    alone. `words` must be in the label, the reason or the name of the creator.
     """
 
     in_force: bool

@@ -1,4 +1,4 @@
-"""What readers see of a comment, and the link by which its author reads why it is held."""
+"""The public view of a comment, and the link to its author's statement."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from service.domain.decision import Ruling
 from service.domain.verdict import Outcome
 
 MAX_POST_CHARS = 500
-"""Posts at longer addresses are not asked for: an index takes no more."""
+"""The longest URL of a post that is looked up, because of the index."""
 
 REGION_FLAG = "\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{1,6}+\U000e007f"
-"""Matches the flag of a region, the only use of Unicode's tags that people see."""
+"""Matches the flag of a region, the only visible use of Unicode's tags."""
 TAGS = "[\U000e0000-\U000e007f]"
 _TAGS = re.compile(f"({REGION_FLAG})|{TAGS}+")
 _MAIL = re.compile(r"[^\s@]+@[^\s@]+")
@@ -25,10 +25,10 @@ _MAIL = re.compile(r"[^\s@]+@[^\s@]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedComment:
-    """What is shown of a comment: its words, and what its author typed to be shown with them.
+    """The public part of a comment: its text, and the author's public fields.
 
-    There is no room here for anything that would recognise a sender. `reply_to_hidden` marks a
-    reply to a comment that is not shown.
+    It has nothing that would recognise a sender. `reply_to_hidden` marks a reply to a comment that
+    is not shown.
     """
 
     id: CommentId
@@ -42,13 +42,13 @@ class PublishedComment:
 
     @property
     def shown_name(self) -> str | None:
-        """Return the author's name; None for none, and for a mail address typed in its place."""
+        """Return the author's name, None if it is missing or a mail address."""
         name = (self.author_name or "").strip()
         return None if not name or _MAIL.fullmatch(name) else name
 
     @property
     def shown_url(self) -> str | None:
-        """Return the author's page, None for whatever is no plain address on the web."""
+        """Return the author's page, None if it is no plain web address."""
         given = (self.author_url or "").strip()
         try:
             parts = urlsplit(given)
@@ -60,10 +60,10 @@ class PublishedComment:
 
 
 def as_published(case: Case) -> PublishedComment | None:
-    """Return what the site shows of a comment, None if it shows nothing.
+    """Return the public view of a comment, None if the site does not show it.
 
-    It shows what a moderator approved, and what was judged ham as long as nobody ruled otherwise.
-    The mode plays no part: a site that only observes does not show spam here either.
+    Shown are comments that a moderator approved, and ham without a rejection. The mode has no
+    effect: a site that observes does not show spam here either.
     """
     if case.withdrawn_at is not None:
         return None
@@ -91,24 +91,24 @@ def _seen(text: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatementLinks:
-    """Makes and checks the links to statements; each leads to one comment of one site alone."""
+    """Creates and verifies links to statements; each is for one comment of one site."""
 
     secret: bytes = field(repr=False)
     pages_url: str = ""
 
     def url_of(self, case: Case) -> str | None:
-        """Return the link that the site may show to the author, None where nothing is held."""
+        """Return the link for the author, None if nothing is held."""
         return self.url_of_comment(case.comment) if case.is_explained else None
 
     def url_of_comment(self, comment: Comment) -> str:
-        """Return the link of a comment that is kept, whatever becomes of it.
+        """Return the link of a stored comment, whatever its state.
 
-        It is a path on this host where nobody told the service its own address.
+        It is a path if the service's own URL is not set.
         """
         return f"{self.pages_url}/public/statements/{self._token(comment)}"
 
     def is_signed(self, comment: Comment, token: str) -> bool:
-        """Return True if a link's token was made here, for this comment."""
+        """Return True if a link's token was created here for this comment."""
         return hmac.compare_digest(token.encode(), self._token(comment).encode())
 
     def _token(self, comment: Comment) -> str:

@@ -1,4 +1,4 @@
-"""One retraining of the model: who asked for it, how far it came, what it found."""
+"""One retraining of the model: who asked for it, its progress and its results."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-# A report of more is cut: it is read by people.
+# Longer reports are cut, because people read them.
 MOST_LISTED = 1_000
 _MOST_CHARS = 500
 SILENT_AFTER = timedelta(seconds=90)
-"""A retraining that runs says so every few seconds; after so long without a word it does not."""
+"""A running retraining sends a heartbeat every few seconds; after this it has died."""
 
 
 class RetrainingState(StrEnum):
-    """How far a retraining has come. A stopped one can be gone on with."""
+    """The state of a retraining. A stopped one can be continued."""
 
     ASKED = "asked"
     RUNNING = "running"
@@ -26,7 +26,7 @@ class RetrainingState(StrEnum):
 
 
 class Recommendation(StrEnum):
-    """What a retraining that ended says of its candidate by the release criteria."""
+    """A finished retraining's recommendation about its candidate, by the release criteria."""
 
     PROMOTE = "promote"
     REFUSE = "refuse"
@@ -34,7 +34,7 @@ class Recommendation(StrEnum):
 
 
 class Answer(StrEnum):
-    """What was made of a candidate."""
+    """The decision on a candidate."""
 
     PROMOTED = "promoted"
     REFUSED = "refused"
@@ -42,14 +42,14 @@ class Answer(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetrainingOptions:
-    """What is trained on besides the decisions."""
+    """The training data in addition to the decisions."""
 
     data: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """One release criterion as it was measured; `part` is the data it was measured on."""
+    """One measured release criterion; `part` is the data that it was measured on."""
 
     part: str
     name: str
@@ -59,11 +59,11 @@ class Check:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetrainingReport:
-    """What a training program reports; it holds counts, ids and its own words, no comments' texts.
+    """A training program's report: counts, ids and fixed words, no comments' texts.
 
-    `newly_lost` are ids of ham that the candidate calls spam and the current version does not,
-    `no_longer_lost` the other way round. `set_aside` counts decisions that taught nothing, by
-    reason. After a dry run `recommendation` is None, and time and memory are what it estimates.
+    `newly_lost` are ids of ham that only the candidate calls spam, `no_longer_lost` of ham that
+    only the current version calls spam. `set_aside` counts decisions that taught nothing, by
+    reason. After a dry run `recommendation` is None, and time and memory are estimates.
     """
 
     recommendation: Recommendation | None
@@ -83,7 +83,7 @@ class RetrainingReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingProgress:
-    """How far a training program has come: the step it is at, its share done in [0, 1]."""
+    """A training program's present step, and the finished share in [0, 1]."""
 
     step: str
     share_done: float
@@ -92,10 +92,10 @@ class TrainingProgress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retraining:
-    """One retraining as far as it has come.
+    """One retraining with its progress.
 
-    `seen_at` is when it last said how far it is. `decisions` is how many decided comments it was
-    given, `decisions_sha256` recognises them. `problem` says in one sentence why it failed.
+    `seen_at` is its last heartbeat. `decisions` is the number of its decided comments,
+    `decisions_sha256` identifies them. `problem` is the reason of a failure in one sentence.
     """
 
     id: str
@@ -119,7 +119,7 @@ class Retraining:
 
     @property
     def recommendation(self) -> Recommendation | None:
-        """Return what it recommends, None until it has ended."""
+        """Return its recommendation, None until it has ended."""
         return self.report.recommendation if self.report else None
 
     @property
@@ -147,9 +147,9 @@ class Retraining:
 
 
 def report_from(values: Mapping[str, Any]) -> RetrainingReport:
-    """Return what a report's JSON says, cut where it is longer than people read.
+    """Return the report in a JSON object, with long lists cut.
 
-    Raise `ValueError` where it is not of the agreed form.
+    Raises `ValueError` if it does not have the agreed form.
     """
     if "recommendation" not in values:
         raise ValueError("it recommends nothing")
@@ -177,7 +177,6 @@ def report_from(values: Mapping[str, Any]) -> RetrainingReport:
 
 
 def report_to(report: RetrainingReport) -> dict[str, Any]:
-    """Return the JSON that `report_from` reads."""
     values = asdict(report)
     learnt = ("used", "spam", "ham", "set_aside")
     values["training_examples"] = {name: values.pop(name) for name in learnt}

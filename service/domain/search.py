@@ -1,4 +1,4 @@
-"""Reads what a moderator looks for out of one line, and cuts texts into the same words."""
+"""Parses moderators' search lines, and splits texts into the same words."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from functools import cache
 from service.domain.errors import InvalidInputError, Problem
 
 MAX_WORD_CHARS = 60
-# A comment has at most 64 KiB; what grows beyond that when folded is found by its beginning.
+# A comment has at most 64 KiB; of a text that is longer when folded, the beginning is indexed.
 _MAX_CHARS = 120_000
 
-# Scripts that set no spaces between words: Thai, Lao, Khmer, Myanmar, kana, Han.
+# Scripts without spaces between words: Thai, Lao, Khmer, Myanmar, kana, Han.
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff"
     "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -25,7 +25,7 @@ _UNSPACED = (
 _WORD = re.compile(r"[^\W_]+")
 _HAS_UNSPACED = re.compile(f"[{_UNSPACED}]")
 _RUN = re.compile(f"([{_UNSPACED}]+)|([^{_UNSPACED}]+)")
-# Letters that are written for one another and have no decomposition.
+# Equivalent letters without a decomposition.
 _WRITTEN_FOR = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae",
                               "œ": "oe", "ı": "i", "ħ": "h"})  # fmt: skip
 
@@ -33,19 +33,19 @@ _WRITTEN_FOR = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": 
 def words_of(text: str) -> list[str]:
     """Return the words of a text in order: letters and digits, without case and diacritics.
 
-    Of a script without spaces each pair of neighbours is a word, and each run's last character.
-    What prints nothing is left out, so that nothing hides a word. Time is linear in the text.
+    In scripts without spaces each pair of neighbours is a word, and each run's last character.
+    Invisible characters are removed, so that they cannot hide a word. Takes linear time.
     """
     return [word for whole in _WORD.findall(_fold(text)) for word in _cut(whole)]
 
 
 def phrase_of(text: str) -> list[str]:
-    """Return the words to look for one after another; none if there is no letter or digit.
+    """Return the words to search for as a phrase; none if there is no letter or digit.
 
-    A character alone of a script without spaces stands for every pair that begins with it.
+    A single character of a script without spaces matches every pair that begins with it.
     """
     words = words_of(text)
-    # A run's last character says no more than the pair before it, and more of the run may follow.
+    # A run's last character adds nothing to the pair before it, and the run may continue.
     if len(words) > 1 and stands_alone(words[-1]) and words[-2].endswith(words[-1]):
         return words[:-1]
     return words
@@ -72,7 +72,7 @@ def _fold(text: str) -> str:
     text = text[:_MAX_CHARS]
     if text.isascii():
         return text.lower()
-    # Marks go first: to sort a long run of them, as normalising does, takes quadratic time.
+    # Marks are removed first: normalising sorts a long run of them in quadratic time.
     bare = text.translate(_unprinted())
     apart = unicodedata.normalize("NFKD", bare)[:_MAX_CHARS].translate(_unprinted())
     folded = unicodedata.normalize("NFC", apart).casefold()
@@ -81,7 +81,7 @@ def _fold(text: str) -> str:
 
 @cache
 def _unprinted() -> dict[int, None]:
-    """Return what is taken out of a text: marks on letters, and characters that print nothing."""
+    """Return the characters to remove: marks on letters, and invisible characters."""
     return {
         code: None
         for code in range(sys.maxunicode + 1)
@@ -94,7 +94,7 @@ MAX_TERMS = 30
 
 
 class Field(StrEnum):
-    """What a term speaks of; the values are what a moderator types before the colon."""
+    """The fields of search terms; their values are typed before the colon."""
 
     TEXT = "text"
     AUTHOR = "author"
@@ -113,8 +113,8 @@ class Field(StrEnum):
 FROM, TO = "from", "to"
 FIELD_NAMES = (*(field.value for field in Field), FROM, TO)
 
-# A comment has one of these, so that several ask for any of them; of the others it has many, and
-# several ask for all.
+# A comment has one value of each of these, so several terms match any; of other fields it has many,
+# and several terms must all match.
 SINGLE = frozenset({Field.SITE, Field.OUTCOME, Field.DECISION, Field.BY, Field.MODEL})
 
 VALUES: Mapping[Field, tuple[str, ...]] = {
@@ -125,7 +125,7 @@ VALUES: Mapping[Field, tuple[str, ...]] = {
     Field.REPORTED: ("yes", "no", "spam", "ham"),
 }
 
-# Linear: each part is taken once, whatever stands in the line.
+# Linear: each part is read once, whatever the line contains.
 _QUOTED = r'"([^"]*)(?:"|\Z)'
 _PART = re.compile(rf"(-?)(?:([A-Za-z]{{1,20}}):(?!//)(?:{_QUOTED}|(\S*))|{_QUOTED}|(\S+))")
 _QUOTES = str.maketrans("“”„«»", '"""""')
@@ -134,7 +134,7 @@ _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Term:
-    """One thing to look for. `exact` is set for what was quoted: no longer words are found."""
+    """One search term. `exact` is True for quoted text, which matches no longer words."""
 
     field: Field
     value: str
@@ -144,10 +144,9 @@ class Term:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchQuery:
-    """What comments must have. Terms of a field in `SINGLE` ask for any of them, others for all.
+    """The conditions on comments. Terms of a field in `SINGLE` match any, others must all match.
 
-    A negated term asks for comments without it. `received_from` is the first moment, and
-    `received_before` the first one too late.
+    A negated term excludes comments. `received_from` is inclusive, `received_before` exclusive.
     """
 
     terms: tuple[Term, ...] = ()
@@ -165,18 +164,18 @@ class SearchQuery:
         return replace(self, terms=(*self.terms, *terms))
 
     def until(self, moment: datetime) -> SearchQuery:
-        """Return the query that finds nothing received at this moment or later."""
+        """Return the query limited to comments received before this moment."""
         earlier = self.received_before
         return replace(self, received_before=min(earlier, moment) if earlier else moment)
 
 
 def parse_search(line: str, *, sites: Collection[str] | None = None) -> SearchQuery:
-    """Return what a line asks for; an empty one asks for everything.
+    """Return the query of a line; an empty line matches everything.
 
-    Words find words that begin like them, in quotes only themselves and in this order; `-` before a
-    word or field asks for what is without it. Fields are `FIELD_NAMES`; days are in UTC and count
-    as a whole. With `sites`, ids and folded names, no other site may be asked for. Raise
-    `InvalidInputError` with every problem.
+    Words match words that begin with them; quoted text matches whole words in this order; `-`
+    before a word or field excludes it. Fields are `FIELD_NAMES`; days are whole days in UTC. With
+    `sites`, ids and folded names, no other site may be named. Raises one `InvalidInputError` with
+    every problem.
     """
     if len(line) > MAX_QUERY_CHARS:
         problem = f"has more than {MAX_QUERY_CHARS:,} characters"
@@ -218,9 +217,9 @@ def parse_search(line: str, *, sites: Collection[str] | None = None) -> SearchQu
 
 
 def line_of(fields: Mapping[str, str]) -> str:
-    """Return the line that asks for what the fields of a form say; empty ones ask for nothing.
+    """Return the search line of a form's fields, without empty ones.
 
-    `FIELD_NAMES` that are not given are left out; `text` is taken as a line already.
+    `text` is part of the line as it is.
     """
     parts = [fields.get(Field.TEXT, "").strip()]
     for name in FIELD_NAMES:
@@ -242,7 +241,7 @@ def _read_day(name: str, value: str, *, negated: bool) -> date | Problem:
     if negated:
         return Problem(name, "cannot be negated", "leave the minus out, or use the other one")
     try:
-        # `fromisoformat` takes other forms too, such as weeks.
+        # `fromisoformat` accepts other forms too, such as weeks.
         day = date.fromisoformat(value) if _DAY.fullmatch(value) else None
     except ValueError:
         day = None

@@ -1,4 +1,4 @@
-"""Who sent a comment: keyed hashes, so that no address is kept, and what is remembered of them."""
+"""The sender of a comment: keyed hashes in place of addresses, and their histories."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ from functools import lru_cache
 
 from service.domain.comment import Sender, SiteId
 
-# Two letters are initials that too many share; names in Han characters are whole with two.
+# Two letters are initials that too many people share; names in Han characters are complete with
+# two.
 _MIN_LETTERS = 3
 _MIN_IDEOGRAPHS = 2
 _FIRST_IDEOGRAPH = "\u2e80"
-# A longer name is cut when the comment is kept; the bound here keeps the work small anyway.
+# Longer names are cut when the comment is stored; this limit bounds the work.
 _MAX_CHARS = 300
 # Invisible letters and marks: variation selectors, Hangul fillers, ...
 _HIDDEN = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0\ufe00-\ufe0f\U000e0100-\U000e01ef]"
 )
-# What forms and people write where no name is given, as reduced.
+# What forms and people write instead of a name, normalised.
 _PLACEHOLDERS = frozenset({
     "admin", "administrator", "anon", "anonim", "anonimo", "anonym", "anonyme", "anonymous",
     "anonymous coward", "anonymous user", "anonymus", "anónimo", "anônimo", "author",
@@ -35,10 +36,10 @@ _PLACEHOLDERS = frozenset({
 
 
 def normal_name(name: str | None) -> str | None:
-    """Return the name in NFKC, case folded, each run of what is no letter or digit one space.
+    """Return the name in NFKC, case folded, with spaces for all but letters, marks and digits.
 
-    Hidden characters are removed: they would make one name look like many. None for a name that
-    is too short to tell anybody apart and for what people write instead of a name.
+    Hidden characters are removed, because they would make one name look like many. Returns None for
+    a name that is too short to be distinctive, and for placeholders.
     """
     if not name:
         return None
@@ -54,7 +55,7 @@ def normal_name(name: str | None) -> str | None:
 
 
 def _kept(character: str) -> str:
-    """Return a letter, mark or digit as it is, nothing for a hidden character, else a space."""
+    """Return a letter, mark or digit unchanged, nothing for a hidden character, else a space."""
     category = unicodedata.category(character)
     if category[0] in "LMN":
         return "" if _HIDDEN.match(character) else character
@@ -63,12 +64,12 @@ def _kept(character: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """What is remembered under one key (an address, a domain).
+    """The history of one key (an address, a domain).
 
-    `approved` and `rejected` count moderators' decisions, each worth less the longer ago it was
-    made, hence fractions. `seen_hour` and `seen_day` count other comments seen within about the
-    last hour and day, whatever became of them; seeing is no decision and teaches nothing. They are
-    counted for addresses, e-mails, linked domains and texts, at all sites together, else 0.
+    `approved` and `rejected` count moderators' decisions, which lose weight with age, hence
+    fractions. `seen_hour` and `seen_day` count other comments of about the last hour and day, with
+    any outcome; they teach nothing. They are counted for addresses, e-mails, linked domains and
+    texts, at all sites together, else 0.
     """
 
     approved: float = 0.0
@@ -79,7 +80,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrackRecord:
-    """The records of one key: at the comment's own site, and at all sites, its own included."""
+    """The histories of one key: at the comment's own site, and at all sites including it."""
 
     here: Record = field(default_factory=Record)
     everywhere: Record = field(default_factory=Record)
@@ -87,11 +88,11 @@ class TrackRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conduct:
-    """What one account did at one site before this comment, whatever became of it.
+    """One account's earlier comments at one site, with any outcome.
 
     `quiet_days` passed since its last comment here. `remarks` are comments that offered nothing,
-    `offers` those with a commercial link or a product, `repeats` those that pitched what this one
-    names.
+    `offers` those with a commercial link or a product, `repeats` those that pitched the same as
+    this one.
     """
 
     quiet_days: int = 0
@@ -102,14 +103,14 @@ class Conduct:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class History:
-    """Everything remembered that a comment touches.
+    """All histories of a comment's sender, links and text.
 
     `network` is the IPv4 /24 or IPv6 /64, `wide_network` the IPv6 /48, `system` the autonomous
-    system. `domains` is that of the linked registered domain that speaks most against the comment;
-    `content` that of near-copies of the text. A comment's versions, and its sender's copies of it,
-    count in neither. `account` is an account's, without one that of a name with an e-mail address.
-    `email_offers` and `account_offers` count only decisions on comments with a commercial link or a
-    product. `conduct` is what the account did here, None for one that was never seen.
+    system. `domains` is that of the linked registered domain with the worst history, `content` that
+    of near-copies of the text. Both leave out the comment's versions and its sender's copies of it.
+    `account` is an account's, without one that of a name with an e-mail address. `email_offers` and
+    `account_offers` count only decisions on comments with a commercial link or a product. `conduct`
+    is None for an unknown account.
     """
 
     address: TrackRecord = field(default_factory=TrackRecord)
@@ -129,17 +130,17 @@ class History:
 
 IpAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 
-# The customary sizes of one household's or office's network, and of one customer's of a host.
+# The usual sizes of a household's or office's network, and of a host's customer's.
 _NETWORK_BITS = {4: 24, 6: 64}
 _WIDE_BITS = 48
 _GMAIL = frozenset({"gmail.com", "googlemail.com"})
-# An IPv6 address with an IPv4 one at its end has 45, a zone comes on top.
+# An IPv6 address that ends with an IPv4 address has 45 characters; a zone may follow.
 _MOST_ADDRESS_CHARS = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class SenderSecrets:
-    """What keys the hashes of senders: the present secret, and while both count the one before."""
+    """The secrets of senders' hashes: the present one and, during a rotation, the previous one."""
 
     present: bytes
     before: bytes | None = None
@@ -155,13 +156,13 @@ def make_sender(
     site_id: SiteId | None = None,
     account_id: str | None = None,
 ) -> Sender:
-    """Return the sender's keyed hashes (HMAC-SHA-256, 128 bits); absent parts stay None.
+    """Return the sender's keyed hashes (HMAC-SHA-256, 128 bits); missing values stay None.
 
-    With `site_id` the account is among them; without `account_id` name and e-mail stand for it.
-    An IPv4 address mapped into IPv6 counts as the IPv4 address. E-mail addresses are compared as
-    `normal_email` has them, names as `normal_name` reduces them. `before_rotation` holds the keys
-    under `secret_before`, behind them those of the e-mail address as typed, which older records
-    have. Raises `ValueError` for an address that is not an IP address.
+    With `site_id` the account is included; without `account_id` the name and e-mail replace it. An
+    IPv4 address mapped into IPv6 counts as the IPv4 address. E-mail addresses are normalised by
+    `normal_email`, names by `normal_name`. `before_rotation` has the keys under `secret_before`,
+    then those of the e-mail address as typed, for older records. Raises `ValueError` for an address
+    that is not an IP address.
     """
     parsed = parse_address(address) if address else None
     folded = email.strip().lower() if email else None
@@ -188,10 +189,10 @@ def make_sender(
 
 
 def normal_email(email: str) -> str:
-    """Return the one form of the addresses that reach one mailbox.
+    """Return the canonical form of all addresses of one mailbox.
 
-    What follows a plus sign is a tag of the owner's; at Gmail dots mean nothing either, and
-    googlemail.com is the same as gmail.com.
+    A tag after a plus sign is removed; at Gmail dots are removed too, and googlemail.com becomes
+    gmail.com.
     """
     name, _, domain = email.strip().lower().rpartition("@")
     domain = domain.rstrip(".")
@@ -209,21 +210,21 @@ def _account(
     if site_id is None:
         return None
     parts = [account_id] if account_id else [values["name"], values["email"]]
-    # As JSON, so that no parts of one make those of another.
+    # As JSON, so that different parts never give the same string.
     return json.dumps([site_id, *parts]) if all(parts) else None
 
 
 def parse_address(address: str) -> IpAddress:
-    """Return an IP address, the IPv4 one where it is mapped into IPv6. Raises `ValueError`."""
+    """Return an IP address, the IPv4 one if it is mapped into IPv6. Raises `ValueError`."""
     parsed = ipaddress.ip_address(address.strip())
     mapped = parsed.ipv4_mapped if isinstance(parsed, ipaddress.IPv6Address) else None
     return mapped or parsed
 
 
 def one_client(address: str) -> str:
-    """Return what a single client holds: an IPv4 address, or the /64 of an IPv6 one.
+    """Return the addresses of a single client: an IPv4 address, or the /64 of an IPv6 one.
 
-    What is no address stays as it is, cut to the length of one.
+    Other text stays unchanged, cut to the length of an address.
     """
     return _one_client(address.strip()[:_MOST_ADDRESS_CHARS])
 
@@ -242,7 +243,7 @@ def _network(parsed: IpAddress, bits: int) -> str:
 
 
 def _keyed(values: dict[str, str | None], secret: bytes) -> Sender:
-    """Return the keys of what is there under one secret."""
+    """Return the keys of the given values under one secret."""
 
     def key(kind: str) -> str | None:
         value = values.get(kind)
@@ -259,7 +260,7 @@ def _keyed(values: dict[str, str | None], secret: bytes) -> Sender:
 
 
 def _key(kind: str, value: str, secret: bytes) -> str:
-    # A lone surrogate, which JSON may carry, has no bytes of its own in UTF-8.
+    # JSON may contain a lone surrogate, which UTF-8 cannot encode.
     raw = f"{kind}:{value}".encode("utf-8", "surrogatepass")
     return hmac.new(secret, raw, hashlib.sha256).hexdigest()[:32]
 
@@ -268,7 +269,7 @@ def _key(kind: str, value: str, secret: bytes) -> str:
 class Person:
     """The keys of a person's address, e-mail and name, and the name as it was typed, if any.
 
-    The name itself finds what was kept without a key of it.
+    The name finds data that were stored without its key.
     """
 
     sender: Sender

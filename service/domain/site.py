@@ -10,26 +10,26 @@ from service.domain.decision import Mode
 from service.domain.verdict import SiteRules
 
 AKISMET_KEY_ID = "akey"
-"""What the ids of Akismet keys begin with, so that the two kinds of key are never mistaken."""
+"""The prefix of Akismet keys' ids, so that the two kinds of key are never confused."""
 
-# A wrong key is noticed within seconds, and a blog that was told to publish mails its subscribers,
-# which no second message takes back. The comment has waited for a person far longer than this.
+# A wrong key is noticed within seconds. A blog that publishes mails its subscribers, which no
+# second message undoes. The comment has waited for a person far longer than this.
 DEFAULT_UNDO_SECONDS = 30
 MAX_UNDO_SECONDS = 3_600
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SiteSettings:
-    """What a site may choose. Cutoffs left at None follow the model version's promised ones.
+    """A site's settings. Cutoffs that are None are the model version's promised ones.
 
-    `languages` are BCP 47 tags. With `holds_unsure` clients that know only "spam" and "not spam"
-    are told that an unsure comment is spam. With `reports_decide` a report counts as a moderator's
-    decision. `blog` is the address of the site's front page: Akismet clients get late verdicts
-    under its host alone. A ruling is told `undo_seconds` after it was made. With
-    `rejects_campaigns` an unsure comment is rejected if people rejected enough of its campaign and
-    approved none. With `learns` its decisions, those since `learns_since`, help with the next
-    comments at once. With `public_feed` anybody may read what it shows under a post. `rules` hold
-    what would be published. With `explains_spam` authors of spam are told why, too, and may appeal.
+    `languages` are BCP 47 tags. With `holds_unsure`, clients that know only "spam" and "not spam"
+    get "spam" for unsure comments. With `reports_decide` a report counts as a moderator's decision.
+    `blog` is the URL of the site's front page: Akismet clients get late verdicts only at its host.
+    A ruling is sent `undo_seconds` after it was made. With `rejects_campaigns` an unsure comment is
+    rejected if people rejected enough of its campaign and approved none. With `learns` its
+    decisions since `learns_since` affect the next comments at once. With `public_feed` anybody may
+    read the comments shown under a post. `rules` hold comments that would be published. With
+    `explains_spam` authors of spam may read why, and appeal.
     """
 
     mode: Mode = Mode.HOLD
@@ -74,10 +74,10 @@ class Site:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SiteKey:
-    """A key's public half: the secret itself is only kept as a hash and shown once.
+    """A key without its secret, which is stored as a hash and shown only once.
 
-    `hint` is the secret's first characters, to tell keys apart in lists. `secret_sha256` is a
-    SHA-256 of the secret; of an Akismet key, which is too short for that, it is a keyed one.
+    `hint` is the secret's first characters, to distinguish keys in lists. `secret_sha256` is a
+    SHA-256 of the secret; Akismet keys are too short for that and have a keyed one.
     """
 
     id: str
@@ -90,7 +90,7 @@ class SiteKey:
 
     @property
     def is_akismet(self) -> bool:
-        """Return True if this key is for the Akismet protocol alone."""
+        """Return True if this key is only for the Akismet protocol."""
         return self.id.startswith(f"{AKISMET_KEY_ID}_")
 
     def is_valid(self, now: datetime) -> bool:

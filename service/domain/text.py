@@ -1,4 +1,4 @@
-"""Phrases that pages translate, the forms in which texts are compared, cells of a spreadsheet."""
+"""Translatable phrases, normal forms of texts and URLs, and spreadsheet cells."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any, Self
 
 
 class Phrase(str):
-    """A phrase in English that knows its parts: `%(name)s` in `template` stands for a value.
+    """An English phrase that keeps its parts: `%(name)s` in `template` stands for a value.
 
-    Values are numbers, words that stay the same in every language, phrases, or tuples of phrases.
+    Values are numbers, words that are the same in every language, phrases, or tuples of phrases.
     The string itself is the English text, as in Pyramid's `TranslationString`.
     """
 
@@ -28,12 +28,12 @@ class Phrase(str):
 
     @classmethod
     def of(cls, words: str) -> Self:
-        """Return words as a phrase, the phrase itself if they are one."""
+        """Return words as a phrase; a phrase stays unchanged."""
         return words if isinstance(words, cls) else cls(words)
 
 
 def noted(template: str) -> str:
-    """Return the template as it is: marks one that a phrase is made of later."""
+    """Return the template unchanged; marks it for translation."""
     return template
 
 
@@ -61,33 +61,32 @@ def phrase_from(kept: Any) -> Any:
     return Phrase(kept) if isinstance(kept, str) else kept
 
 
-# Linear on any input: neither class can match what ends the other.
+# Linear on any input: neither class matches the end of the other.
 _TAG = re.compile(r"<[^<>]{0,2000}>")
 _SLASHED = re.compile(r"\\([\\'\"])")
-# `html.unescape` raises on a number with thousands of digits; no character has so many.
+# `html.unescape` fails on a number with thousands of digits; no character has so many.
 _ENDLESS_NUMBER = re.compile(r"&#[0-9]{10,};?")
 
 
 def unslash(text: str) -> str:
-    r"""Take away one level of backslashes before `'`, `"` and `\`, as WordPress adds them."""
+    r"""Remove one level of backslashes before `'`, `"` and `\`, as WordPress adds them."""
     return _SLASHED.sub(r"\1", text)
 
 
 def unescape(text: str) -> str:
-    """Return the text with its HTML entities replaced by the characters they stand for."""
     return html.unescape(_ENDLESS_NUMBER.sub("\N{REPLACEMENT CHARACTER}", text))
 
 
 def content_key(text: str) -> str:
     """Return a digest that is equal for the raw, slashed, escaped and filtered forms of a text.
 
-    What differs in case, white space, tags, entities or compatibility forms of characters counts
-    as the same text. 32 hexadecimal digits of SHA-256.
+    It ignores case, white space, tags, entities and compatibility forms of characters. It has 32
+    hexadecimal digits of SHA-256.
     """
     plain = unescape(_TAG.sub(" ", unslash(text)))
     plain = unicodedata.normalize("NFKC", plain).casefold()
     letters = "".join(character for character in plain if character.isalnum())
-    # A text without a letter (an emoji, a row of dots) is known by its characters as they are.
+    # A text without a letter (an emoji, a row of dots) is compared by its characters.
     kept = letters or "".join(plain.split())
     return hashlib.sha256(kept.encode("utf-8", "replace")).hexdigest()[:32]
 
@@ -103,10 +102,10 @@ def bare_address(address: str | None) -> str:
     return bare.removeprefix("www.").rstrip("/")
 
 
-# What a spreadsheet may take for a formula, the full-width signs too (OWASP, "CSV Injection").
+# The beginning of a formula, also in full-width signs (OWASP, "CSV Injection").
 _FORMULA = re.compile(r"\s*[=+\-@\t\r\n＝＋－＠]")
 
 
 def as_text_cell(text: str) -> str:
-    """Return the text, after an apostrophe if a spreadsheet would take it for a formula."""
+    """Return the text, with an apostrophe before it if a spreadsheet would read a formula."""
     return f"'{text}" if _FORMULA.match(text) else text

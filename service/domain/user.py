@@ -1,4 +1,4 @@
-"""A person who moderates, what they may do, their sessions, second factor and digests."""
+"""Moderators, their permissions, sessions, second factors and digests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from service.domain.comment import SiteId
 
 
 class Role(StrEnum):
-    """What an account is for, the mightiest first."""
+    """The roles of accounts, from the most to the least permissions."""
 
     OWNER = "owner"
     ADMIN = "admin"
@@ -21,7 +21,7 @@ class Role(StrEnum):
 
 
 class Permission(StrEnum):
-    """One kind of act that not everybody may do."""
+    """An act that not everybody may do."""
 
     LOOK = "look"
     DECIDE = "decide"
@@ -44,7 +44,7 @@ _PERMISSIONS: Mapping[Role, frozenset[Permission]] = {
 }
 
 
-# The mightiest first, as they are declared.
+# From the most to the least permissions, as declared.
 _RANKS = list(Role)
 
 
@@ -54,11 +54,10 @@ def is_above(role: Role, other: Role) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preferences:
-    """How a person likes the pages: `language` is a tag, None for what their browser asks for.
+    """A person's preferences: `language` is a tag, None for the browser's.
 
-    `blur` hides explicit text until it is asked for, `live` lets lists change by themselves,
-    `compact` shows more rows of them. `mail` is where they are sent the daily digest, nowhere
-    for None.
+    `blur` hides explicit text until it is clicked, `live` updates lists automatically, `compact`
+    shows more rows. `mail` is the address for the daily digest, None for no digest.
     """
 
     language: str | None = None
@@ -70,10 +69,10 @@ class Preferences:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class User:
-    """A moderator's account. `must_change_password` is set while a one-time password is in force.
+    """A moderator's account. `must_change_password` is True while a one-time password is valid.
 
-    `site_ids` are the sites that the account sees and acts on; None means all there are. An
-    account that has ended, at `ended_at`, opens nothing; its name stays taken, as the log has it.
+    `site_ids` are the sites that the account sees and acts on; None means all. An account that has
+    ended, at `ended_at`, has no access; its name stays reserved, because the log contains it.
     """
 
     id: str
@@ -92,7 +91,7 @@ class User:
     def may(self, permission: Permission, site_id: SiteId | None = None) -> bool:
         """Return True if the user may do this, at this site if one is given.
 
-        What concerns no site in particular, such as erasing a person, is for those who see all.
+        Permissions without a site, such as erasing a person, need access to all sites.
         """
         if permission not in _PERMISSIONS[self.role]:
             return False
@@ -103,7 +102,7 @@ class User:
 
 # A session ends after a working day without use.
 IDLE_LIFETIME = timedelta(hours=12)
-# However busy it was: a forgotten browser is signed out some day.
+# Even if it is used, so that a forgotten browser is signed out.
 LONGEST_LIFETIME = timedelta(days=30)
 
 
@@ -111,7 +110,7 @@ LONGEST_LIFETIME = timedelta(days=30)
 class UserSession:
     """One browser in which a moderator is signed in.
 
-    `browser` is a short label made of the user agent. Addresses are not kept.
+    `browser` is a short label from the user agent. Addresses are not stored.
     """
 
     id: str
@@ -129,10 +128,10 @@ class UserSession:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecondFactor:
-    """A second factor (TOTP, RFC 6238) that its account has proved to have.
+    """A second factor (TOTP, RFC 6238) that its account has confirmed.
 
-    `seed` are random hexadecimal digits from which, with a secret that is not kept beside them,
-    the shared secret is made. `last_step` is the newest time step whose code was used.
+    `seed` are random hexadecimal digits. The shared secret is derived from them and a secret that
+    is not stored with them. `last_step` is the newest time step whose code was used.
     """
 
     user_id: str
@@ -142,20 +141,21 @@ class SecondFactor:
 
 
 _MAX_ADDRESS_CHARS = 254
-# What mail servers take without extensions. Quoted names and comments are left out on purpose.
+# The form that mail servers accept without extensions. Quoted names and comments are left out on
+# purpose.
 _ADDRESS = re.compile(
     r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,250}[A-Za-z0-9])?"
 )
 
 
 def is_mail_address(given: str) -> bool:
-    """Return True if this can be an email address, in the form that every server takes."""
+    """Return True if this can be an email address, in the form that every server accepts."""
     return len(given) <= _MAX_ADDRESS_CHARS and _ADDRESS.fullmatch(given) is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DigestPlan:
-    """From which local hour on digests are sent, in what language, with a link to which pages."""
+    """The local hour, language and link of digests."""
 
     hour: int = 8
     zone: tzinfo = UTC
@@ -165,7 +165,7 @@ class DigestPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldSpam:
-    """How many comments are held as spam, and how many of those are doubtful."""
+    """The number of comments held as spam, and of the doubtful ones among them."""
 
     number: int = 0
     doubtful: int = 0
@@ -181,7 +181,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mail:
-    """One mail to one address; `message_id` is the same however often it is tried."""
+    """One mail to one address; `message_id` is the same for every attempt."""
 
     to: str = field(repr=False)
     message_id: str
@@ -190,9 +190,9 @@ class Mail:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sent:
-    """The result of sending: `problem` is None for what was taken, else fixed words.
+    """The result of sending: `problem` is None on success, else fixed words.
 
-    `retry` is set where trying again may help and sends nothing twice.
+    `retry` is True if another attempt may help and sends nothing twice.
     """
 
     problem: str | None = None

@@ -1,4 +1,4 @@
-"""What the machine concluded about a comment, and the evidence that it rests on."""
+"""A comment's verdict, and the evidence that it rests on."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ class Rule(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SiteRules:
-    """What a site holds of what would be published; by default nothing.
+    """The conditions under which a site holds ham; by default none.
 
-    Links are held of a person with fewer than `link_min_approved` approved comments, or whose first
-    approved comment is not `link_min_days` old yet. Posts are known by their addresses.
+    Links are held if the author has fewer than `link_min_approved` approved comments, or the first
+    approved one is less than `link_min_days` old. Posts are recognised by their URLs.
     """
 
     hold_first_comment: bool = False
@@ -44,10 +44,10 @@ class SiteRules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleFacts:
-    """What rules need to know besides the comment.
+    """The facts that rules need in addition to the comment.
 
     `approved` comments of its author are published at the site, the first came at `first_approved`.
-    `post_seen` is when the first comment came under its post. Absent without a rule that asks.
+    `post_seen` is when the first comment on its post came. Facts that no rule needs are absent.
     """
 
     approved: int = 0
@@ -81,10 +81,10 @@ class Span:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signal:
-    """One named piece of evidence: what was seen and where, never how bad it is.
+    """One named piece of evidence: what was found and where, without a judgement.
 
-    `strength` is in (0, 1]; `reason` is a clause a moderator understands without a manual and
-    never quotes the comment. `boundaries` are the offsets at which one kind of text gives way to
+    `strength` is in (0, 1]; `reason` is a clause that a moderator understands without a manual, and
+    never quotes the comment. `boundaries` are the offsets at which one kind of text changes to
     another, ascending, none of them 0; most signals have none.
     """
 
@@ -103,7 +103,7 @@ class Signal:
             raise ValueError(msg)
 
 
-# The docstring stands in /openapi.json.
+# The docstring is published in /openapi.json.
 class WeightKind(StrEnum):
     """By which right a signal weighs what it does.
 
@@ -118,10 +118,10 @@ class WeightKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WeighedSignal:
-    """A signal with what it added to the score: `contribution` = weight x strength, log-odds.
+    """A signal with its contribution to the score: weight x strength, in log-odds.
 
-    `kind` is None for a signal that weighs nothing, and in verdicts of before it was told.
-    `decisions` are those that a learnt weight rests on.
+    `kind` is None for a signal without weight, and in verdicts from before it was stored.
+    `decisions` is the number of decisions behind a learnt weight.
     """
 
     signal: Signal
@@ -133,7 +133,7 @@ class WeighedSignal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecondOpinion:
-    """What a second judge thinks of an unsure comment. The comment may have dictated it."""
+    """A second judge's opinion of an unsure comment. The comment may have dictated it."""
 
     outcome: Outcome
     reason: str
@@ -141,13 +141,13 @@ class SecondOpinion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What the machine concluded, once and for good; a later decision does not change it.
+    """The machine's conclusion, which is final; later decisions do not change it.
 
     `score` is in log-odds and is exactly `base + model_contribution + sum of contributions`;
-    `p_spam` is its logistic function. `model_p_spam` is the classifier's own probability, None when
-    it was away. `degraded_by` names the evidence that was missing; a degraded verdict is always
-    unsure. `instruction` is the moderators' entry that matched: the outcome follows it unless the
-    verdict is degraded, score and evidence stay. `held_by` are the rules that made ham unsure.
+    `p_spam` is its logistic function. `model_p_spam` is the classifier's own probability, None if
+    it was unavailable. `degraded_by` names missing evidence; a degraded verdict is always unsure.
+    `instruction` is the moderators' entry that matched: the outcome follows it unless the verdict
+    is degraded, score and evidence stay. `held_by` are the rules that made ham unsure.
     """
 
     comment_id: CommentId
@@ -185,5 +185,5 @@ class Verdict:
 
     @property
     def followed(self) -> Instruction | None:
-        """Return the instruction that decided the outcome, None where the evidence did."""
+        """Return the instruction that decided the outcome, None if the evidence did."""
         return None if self.degraded or self.held_by else self.instruction
