@@ -137,7 +137,7 @@ def parse_target(url: str, rules: OutboundRules) -> Target:
     scheme = found["scheme"].lower()
     if scheme == "http" and not rules.plain_http:
         raise RefusedError(Refusal.NOT_HTTPS)
-    host, given_port, address = _take_apart(found["authority"])
+    host, given_port, address = _split_authority(found["authority"])
     port = _DEFAULT_PORTS[scheme] if given_port is None else int(given_port)
     if port not in rules.ports:
         raise RefusedError(Refusal.PORT)
@@ -192,7 +192,7 @@ def _inner(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address:
     return ipaddress.IPv4Address(int(address) & 0xFFFF_FFFF)
 
 
-def _take_apart(authority: str) -> tuple[str, str | None, IPAddress | None]:
+def _split_authority(authority: str) -> tuple[str, str | None, IPAddress | None]:
     """Return the host, the port and, if the host is an IP address, the address."""
     bracketed = _IPV6_AND_PORT.fullmatch(authority)
     if bracketed:

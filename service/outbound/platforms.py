@@ -13,7 +13,7 @@ from service.domain.delivery import Act, DeliveryForm, Endpoint, PlatformAct
 from service.outbound.exchange import CallOutcome, Failure, HttpAnswer, seconds_given
 
 # The pause if a platform asks for one without a duration.
-_LEAST_REST_SECONDS = 60.0
+_MIN_REST_SECONDS = 60.0
 _LONGEST_REST_SECONDS = 24 * 3600.0
 _MAX_MOMENT_CHARS = 64
 
@@ -47,7 +47,7 @@ def plain_result(said: CallOutcome, now: datetime) -> CallOutcome:
         return replace(said, problem=AtPlatform.TOKEN.value, refused=True)
     rests = _given_rest(answer, now) if answer.status in (403, 429, 503) else None
     if rests is None and answer.status == 429:
-        rests = _LEAST_REST_SECONDS
+        rests = _MIN_REST_SECONDS
     if rests is not None:
         return replace(said, problem=AtPlatform.LIMITED.value, rests_seconds=rests)
     return replace(said, uncertain=answer.status >= 500)
@@ -56,7 +56,7 @@ def plain_result(said: CallOutcome, now: datetime) -> CallOutcome:
 def limited(result: CallOutcome, now: datetime) -> CallOutcome:
     """Return the result for a response whose body, and perhaps headers, ask for a pause."""
     asked = _given_rest(result.answer, now) if result.answer else None
-    rests = _LEAST_REST_SECONDS if asked is None else asked
+    rests = _MIN_REST_SECONDS if asked is None else asked
     return replace(result, problem=AtPlatform.LIMITED.value, rests_seconds=rests)
 
 

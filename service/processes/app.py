@@ -39,7 +39,7 @@ from service.wiring import Wired, wire
 log = logging.getLogger(__name__)
 
 # A commit waits for the disk, and any client may request `/readyz`; a read suffices in between.
-_PROOF_LASTS_SECONDS = 5.0
+_PROOF_CACHED_SECONDS = 5.0
 _UNKNOWN = fail(
     "queue", "unknown while the queue cannot be used", "Put the queue right; then ask again."
 )
@@ -123,8 +123,8 @@ def readiness_checks(wired: Wired) -> Checks:
         ping=services.queue.depth, prove_write=lambda: prove_queue_write(client)
     )
 
-    database = partial(_asked, "database", database_proof, remedy_for_database)
-    queue = partial(_asked, "queue", queue_proof, remedy_for_queue)
+    database = partial(_finding, "database", database_proof, remedy_for_database)
+    queue = partial(_finding, "queue", queue_proof, remedy_for_queue)
 
     def while_queue(check: Callable[[], Finding]) -> Callable[[], Finding]:
         """Check only while the queue accepts writes: otherwise no heartbeat can be sent."""
@@ -167,12 +167,12 @@ def write_proof(
             return
         proven_until = float("-inf")
         prove_write()
-        proven_until = monotonic() + _PROOF_LASTS_SECONDS
+        proven_until = monotonic() + _PROOF_CACHED_SECONDS
 
     return renew
 
 
-def _asked(
+def _finding(
     part: str, ask: Callable[[], object], remedy: Callable[[StoreUnavailableError], str]
 ) -> Finding:
     try:

@@ -25,7 +25,7 @@ AUDIT_DAYS = 30
 _SLOW_SECONDS = 60.0
 _RETRAININGS_LOOKED_AT = 50
 KILLED = "killed"
-"""The state shown of a retraining that should be running and has not been heard of for long."""
+"""The displayed state of a running retraining whose last report is too old."""
 
 _ABOUT = {
     "model_info": "The model version that judges.",

@@ -40,7 +40,7 @@ def _api(settings: Settings) -> str | None:
     return None if status == 200 else f"the API answers {status}"
 
 
-def _sign_of_life(process: str, settings: Settings) -> str | None:
+def _heartbeat(process: str, settings: Settings) -> str | None:
     """Look for a recent heartbeat of this kind of process on this host.
 
     While Valkey is unavailable or full no process can send one, so none is reported as dead.
@@ -81,8 +81,8 @@ def _schema(settings: Settings) -> str | None:
 
 _PROBES: Mapping[str, Callable[[Settings], str | None]] = {
     "api": _api,
-    "worker": partial(_sign_of_life, "worker"),
-    "background": partial(_sign_of_life, "background"),
+    "worker": partial(_heartbeat, "worker"),
+    "background": partial(_heartbeat, "background"),
     "schema": _schema,
 }
 

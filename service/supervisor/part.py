@@ -21,7 +21,7 @@ _LONGEST_BACKOFF_SECONDS = 30.0
 # A process that ran this long was healthy; its next exit counts as the first.
 _HEALTHY_AFTER_SECONDS = 60.0
 # After this many consecutive exits `mend` is called.
-_ENDS_UNTIL_MENDED = 3
+_EXITS_UNTIL_MENDED = 3
 _MAX_LINE_BYTES = 8_192
 _KILL_SECONDS = 5.0
 
@@ -90,11 +90,11 @@ class Part:
         self._started_at = self._monotonic()
         assert self._process.stdout is not None  # noqa: S101  # Because of PIPE.
         self._pump = threading.Thread(
-            target=self._pass_on, args=(self._process.stdout,), daemon=True
+            target=self._forward_output, args=(self._process.stdout,), daemon=True
         )
         self._pump.start()
 
-    def _pass_on(self, output: IO[bytes]) -> None:
+    def _forward_output(self, output: IO[bytes]) -> None:
         sign = self.recipe.says_when_started
         with output:
             while line := output.readline(_MAX_LINE_BYTES):
@@ -127,7 +127,7 @@ class Part:
         )
         # A process that was killed had worked until then.
         self._ends_by_itself = self._ends_by_itself + 1 if code > 0 else 0
-        if self._ends_by_itself == _ENDS_UNTIL_MENDED and self.recipe.mend():
+        if self._ends_by_itself == _EXITS_UNTIL_MENDED and self.recipe.mend():
             self._deaths, self._due_at = 0, self._monotonic()
         return code
 

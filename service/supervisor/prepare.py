@@ -75,17 +75,17 @@ def main() -> None:
         _check_database(wired)
         if settings.valkey_url is not None:
             _check_valkey(wired.valkey_url)
-        _say({})
+        _print_json({})
         migrate(wired.engine)
-        _say({})
+        _print_json({})
         if sys.stdin.readline():
             services = wired.services
             first_run = make_first_accounts(services)
             keep_first_run(first_run, wired.folder, services)
-            _say(asdict(first_run))
+            _print_json(asdict(first_run))
     except ModerationError as error:
         code = int(getattr(error, "exit_code", ExitCode.FAILED))
-        _say({"problem": str(error), "exit_code": code})
+        _print_json({"problem": str(error), "exit_code": code})
 
 
 def _check_database(wired: Wired) -> None:
@@ -115,7 +115,7 @@ def _check_valkey(url: str) -> None:
         client.close()
 
 
-def _say(answer: dict[str, object]) -> None:
+def _print_json(answer: dict[str, object]) -> None:
     sys.stdout.write(f"{json.dumps(answer)}\n")
     sys.stdout.flush()
 

@@ -67,14 +67,14 @@ def to_text(running: Running, *, with_secrets: bool = True) -> str:
     if made and with_secrets:
         lines += ["", made]
     if made:
-        command = f"{_own_program()} first-run --data-dir {shlex.quote(running.data_dir)}"
+        command = f"{_program_name()} first-run --data-dir {shlex.quote(running.data_dir)}"
         lines += ["", f"  {'Show again' if with_secrets else 'Show key':<11}  {command}"]
     if running.problem:
         lines += ["", f"  Beware       {running.problem}"]
     return "\n".join([*lines, ""])
 
 
-def _own_program() -> str:
+def _program_name() -> str:
     """Return the command of this program: its name if it is on the PATH, otherwise its path."""
     program = Path(sys.executable).with_name("slopsieve")
     if shutil.which("slopsieve") == str(program):

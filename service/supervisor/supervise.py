@@ -67,7 +67,7 @@ class Preparation:
         version's schema.
         """
         assert self._process.stdout  # noqa: S101  # Because of PIPE.
-        while not select.select([self._process.stdout], [], [], _LOOK_EVERY_SECONDS)[0]:
+        while not select.select([self._process.stdout], [], [], _POLL_SECONDS)[0]:
             self._meanwhile()
         line = self._process.stdout.readline()
         if not line:
@@ -78,7 +78,7 @@ class Preparation:
         return answer
 
 
-_LOOK_EVERY_SECONDS = 0.05
+_POLL_SECONDS = 0.05
 
 RESTART_SIGNAL = signal.SIGUSR2
 """Asks for a restart of everything but Valkey, one part after another."""
@@ -137,7 +137,7 @@ def supervise(settings: Settings, *, workers: int, as_json: bool) -> None:
             sys.stdout.write(f"{told}\n")
             sys.stdout.flush()
             crew.keep_running()
-        except _StopAskedError:
+        except _StopRequestedError:
             pass
         finally:
             # Clients still wait at the listening socket; refuse them from now on.
@@ -146,7 +146,7 @@ def supervise(settings: Settings, *, workers: int, as_json: bool) -> None:
     log.info("everything stopped")
 
 
-class _StopAskedError(Exception):
+class _StopRequestedError(Exception):
     """A signal requested to stop."""
 
 
@@ -172,7 +172,7 @@ class _Signals:
 
     def check(self) -> None:
         if self.count:
-            raise _StopAskedError
+            raise _StopRequestedError
 
 
 class _Crew:
@@ -226,7 +226,7 @@ class _Crew:
             if died or time.monotonic() > deadline:
                 self.remove(successor)
                 return False
-            time.sleep(_LOOK_EVERY_SECONDS)
+            time.sleep(_POLL_SECONDS)
         self.remove(old)
         return True
 
@@ -353,7 +353,7 @@ def _wait_until_ready(crew: _Crew, listener: socket.socket) -> str | None:
         is_settled = not missing.get("model", "").startswith("unknown")
         if parts and not missing.keys() - _MAY_STAY and is_settled:
             return next(iter(missing.values()), None)
-        time.sleep(_LOOK_EVERY_SECONDS)
+        time.sleep(_POLL_SECONDS)
     states = "; ".join(f"{name}: {state}" for name, state in parts.items()) or "the API is silent"
     msg = f"not everything became ready in {_READY_SECONDS:.0f} s: {states}"
     raise StartError(msg)

@@ -22,17 +22,17 @@ RETRY_SECONDS = (0.5, 1.0, 2.0, 4.0, 8.0)
 # Spreads the retries of several workers.
 _JITTER = 0.25
 # The minimum, however slow judging is, and while the fixed cost is unknown.
-_SMALLEST_BATCH = 4
+_MIN_BATCH = 4
 # Every third batch is half as large, because only different sizes separate the two costs.
 _HALF_EVERY = 3
 # For this long after an interactive batch, bulk batches are no longer than interactive ones.
 _ABOUT_SECONDS = 10.0
 # A delayed lane is checked again after this long.
-_LOOK_AGAIN_SECONDS = 0.1
+_CHECK_AGAIN_SECONDS = 0.1
 # The period over which a lane's share of the time is measured.
 _SHARE_SECONDS = 1.0
 # The weight of a batch decreases by this factor with each later one.
-_FADES_TO = 0.95
+_DECAY = 0.95
 _LEAST_SECONDS_EACH = 1e-6
 
 CallAfter = Callable[[float, Callable[[], None]], object]
@@ -102,11 +102,11 @@ class Pace:
 
     def learn(self, seconds: float, count: int) -> None:
         """Add a batch of `count` comments that took `seconds`."""
-        self.weight = self.weight * _FADES_TO + 1.0
-        self._size = self._size * _FADES_TO + count
-        self._seconds = self._seconds * _FADES_TO + seconds
-        self._square = self._square * _FADES_TO + count * count
-        self._product = self._product * _FADES_TO + count * seconds
+        self.weight = self.weight * _DECAY + 1.0
+        self._size = self._size * _DECAY + count
+        self._seconds = self._seconds * _DECAY + seconds
+        self._square = self._square * _DECAY + count * count
+        self._product = self._product * _DECAY + count * seconds
         size, mean = self._size / self.weight, self._seconds / self.weight
         spread = self._square / self.weight - size * size
         together = self._product / self.weight - size * mean
@@ -185,7 +185,6 @@ class Batcher:
                 self._call_after(0.0, partial(self._flush_if_waiting, lane))
 
     def __len__(self) -> int:
-        """Return the number of ids that wait here."""
         return sum(map(len, self._waiting.values()))
 
     def _size(self, lane: Lane) -> int:
@@ -198,10 +197,9 @@ class Batcher:
         )
         if not self._pace.weight or seconds == math.inf:
             return most
-        return min(max(self._pace.size_within(seconds), _SMALLEST_BATCH), most)
+        return min(max(self._pace.size_within(seconds), _MIN_BATCH), most)
 
     def _before(self, lane: Lane) -> list[Lane]:
-        """Return the lanes of higher priority."""
         lanes = list(self._plans)
         return lanes[: lanes.index(lane)]
 
@@ -211,17 +209,17 @@ class Batcher:
 
     def _flush_up_to(self, last: Lane) -> None:
         """Judge the waiting ids of higher-priority lanes, then those of `last`."""
-        if self._gives_way(last):
+        if self._must_pause(last):
             # Nor are the other lanes' batches judged early.
-            self._look_again(last)
+            self._check_later(last)
             return
         for lane in (*self._before(last), last):
-            while self._waiting[lane] and not self._paused and not self._gives_way(lane):
+            while self._waiting[lane] and not self._paused and not self._must_pause(lane):
                 self._flush_one_batch(lane)
         if self._waiting[last]:
-            self._look_again(last)
+            self._check_later(last)
 
-    def _gives_way(self, lane: Lane) -> bool:
+    def _must_pause(self, lane: Lane) -> bool:
         taken = sum(self._share(earlier) for earlier in self._before(lane))
         rest = self._plans[lane].gives_way_seconds * min(taken, 1.0)
         return self._monotonic() - self._judged_at[lane] < rest
@@ -231,7 +229,7 @@ class Batcher:
         since = self._monotonic() - self._judged_at[lane]
         return self._busy_seconds[lane] / _SHARE_SECONDS * math.exp(-since / _SHARE_SECONDS)
 
-    def _look_again(self, lane: Lane) -> None:
+    def _check_later(self, lane: Lane) -> None:
         if lane in self._looks_again:
             return
         self._looks_again.add(lane)
@@ -240,17 +238,17 @@ class Batcher:
             self._looks_again.discard(lane)
             self._flush_if_waiting(lane)
 
-        self._call_after(_LOOK_AGAIN_SECONDS, look)
+        self._call_after(_CHECK_AGAIN_SECONDS, look)
 
     def _flush_one_batch(self, lane: Lane) -> None:
         size = self._size(lane)
         is_bounded = self._plans[lane].longest_seconds < math.inf
         if is_bounded and len(self._waiting[lane]) >= size and self._batches % _HALF_EVERY == 0:
-            size = max(size // 2, _SMALLEST_BATCH)
+            size = max(size // 2, _MIN_BATCH)
         batch = self._waiting[lane][:size]
         began = self._monotonic()
         try:
-            self._judge_apart([comment_id for comment_id, _ in batch])
+            self._judge_halving([comment_id for comment_id, _ in batch])
         except StoreUnavailableError:
             if self._retries < len(RETRY_SECONDS):
                 self._pause()
@@ -274,7 +272,7 @@ class Batcher:
         except Exception as error:  # The connection is lost: the broker redelivers them.
             log.warning("a batch was not acknowledged", exc_info=error)
 
-    def _judge_apart(self, ids: Sequence[CommentId]) -> None:
+    def _judge_halving(self, ids: Sequence[CommentId]) -> None:
         """Judge a batch; on failure, halve it until the comment that causes it is alone."""
         try:
             self._judge(ids)
@@ -287,8 +285,8 @@ class Batcher:
                 )
                 return
             half = len(ids) // 2
-            self._judge_apart(ids[:half])
-            self._judge_apart(ids[half:])
+            self._judge_halving(ids[:half])
+            self._judge_halving(ids[half:])
 
     def _pause(self) -> None:
         wait = RETRY_SECONDS[self._retries] * (1 + _JITTER * self._random_share())

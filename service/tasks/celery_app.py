@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 
 _MAX_ID_CHARS = 100
 # Loggers that report a lost connection repeatedly.
-_TALKATIVE = (
+_NOISY_LOGGERS = (
     "celery.worker.consumer.consumer",
     "celery.worker.request",
     "kombu.asynchronous.hub",
@@ -82,7 +82,6 @@ class _QoS(redis.QoS):  # type: ignore[misc]  # kombu ships no types.
     """Requeues messages of dead workers, except foreign ones, which would block the others."""
 
     def restore_by_tag(self, tag: Any, client: Any = None, leftmost: bool = False) -> None:  # noqa: FBT001, FBT002  # kombu's own signature
-        """Requeue a message, or drop it."""
         try:
             super().restore_by_tag(tag, client=client, leftmost=leftmost)
         except (ValueError, TypeError, AttributeError, RecursionError):
@@ -111,7 +110,6 @@ class _Transport(redis.Transport):  # type: ignore[misc]  # kombu ships no types
     has_read = False
 
     def _deliver(self, message: object, queue: str) -> None:
-        """Deliver a message to its consumer."""
         self.has_read = True
         if queue in LANE_QUEUES.values() and is_ours(message):
             super()._deliver(message, queue)
@@ -127,7 +125,6 @@ class _ScoringStep(bootsteps.ConsumerStep):  # type: ignore[misc]  # Celery ship
     batcher: Batcher | None = None
 
     def start(self, parent: Any) -> None:
-        """Consume each lane on its own channel."""
         self.connection = parent.connection
         call_after = parent.timer.call_after
         if self.batcher is None:
@@ -175,12 +172,10 @@ class _HeartbeatStep(bootsteps.StartStopStep):  # type: ignore[misc]  # Celery s
     heartbeat: Heartbeat
 
     def start(self, parent: Any) -> None:
-        """Send a heartbeat now and then every few seconds."""
         self.heartbeat.beat()
         parent.timer.call_repeatedly(INTERVAL_SECONDS, self.heartbeat.beat)
 
     def stop(self, parent: Any) -> None:
-        """Remove this worker's heartbeat."""
         self.heartbeat.stop()
 
 
@@ -205,7 +200,7 @@ def make_celery(
         heartbeat = beats
 
     setup_logging.connect(_leave_logging_alone)
-    for name in _TALKATIVE:
+    for name in _NOISY_LOGGERS:
         logging.getLogger(name).addFilter(QUEUE_NOTICE)
     app = Celery("slopsieve", broker=kombu_url(valkey_url), set_as_current=False)
     app.amqp.Connection = GatedConnection

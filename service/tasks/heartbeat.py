@@ -22,7 +22,7 @@ WORKERS = "slopsieve.workers"
 BACKGROUND = "slopsieve.background"
 INTERVAL_SECONDS = 5.0
 # A worker sends none while it judges a batch, which takes seconds at most.
-_ALIVE_FOR_SECONDS = 15.0
+_EXPIRES_SECONDS = 15.0
 # Comments lost by the queue, or left after an outage of a store, wait half a minute.
 STUCK_SECONDS = 60.0
 
@@ -49,7 +49,7 @@ def live_workers(client: redis.Redis, kind: str = WORKERS) -> list[WorkerSign]:
     except (RedisError, OSError) as error:
         raise unavailable(error) from error
     signs = [_read(name, value) for name, value in fields.items()]
-    return [sign for at, sign in signs if time.time() - at < _ALIVE_FOR_SECONDS]
+    return [sign for at, sign in signs if time.time() - at < _EXPIRES_SECONDS]
 
 
 def are_stuck(workers: Sequence[WorkerSign], *, oldest: datetime | None, now: datetime) -> bool:
@@ -100,14 +100,14 @@ class Heartbeat:
         try:
             if self._is_first:
                 fields: Any = self._client.hgetall(self._kind)
-                dead_since = time.time() - 2 * _ALIVE_FOR_SECONDS
+                dead_since = time.time() - 2 * _EXPIRES_SECONDS
                 dead = [name for name, said in fields.items() if _read(name, said)[0] < dead_since]
                 if dead:
                     self._client.hdel(self._kind, *dead)
             with self._client.pipeline(transaction=False) as pipeline:
                 pipeline.hset(self._kind, self._name, json.dumps(sign))
                 # The hash expires once no process writes to it.
-                pipeline.expire(self._kind, int(4 * _ALIVE_FOR_SECONDS))
+                pipeline.expire(self._kind, int(4 * _EXPIRES_SECONDS))
                 pipeline.execute()
         except (RedisError, OSError) as error:
             QUEUE_NOTICE.away(error)

@@ -26,7 +26,7 @@ from service.tasks.heartbeat import BACKGROUND, live_workers
 # 1,000 ids take 48 ms in two portions, 270 ms one by one.
 _MESSAGES_AT_ONCE = 500
 # For this long after a failure calls fail at once, so that threads do not all wait.
-_AWAY_SECONDS = 1.0
+_FAIL_FAST_SECONDS = 1.0
 
 
 class ValkeyScoringQueue:
@@ -46,7 +46,7 @@ class ValkeyScoringQueue:
                 portion = ids[first : first + _MESSAGES_AT_ONCE]
                 self._client.lpush(queue, *(_message(one, queue) for one in portion))
         except (RedisError, OSError) as error:
-            self._away_until = time.monotonic() + _AWAY_SECONDS
+            self._away_until = time.monotonic() + _FAIL_FAST_SECONDS
             QUEUE_NOTICE.away(error)
             raise unavailable(error) from error
         QUEUE_NOTICE.back()

@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 # A scrape times out after ten seconds by default.
 _ANSWER_SECONDS = 2.0
 # Older readings are not shown as current.
-_OLDEST_SHOWN_SECONDS = 60.0
+_MAX_AGE_SECONDS = 60.0
 # Reading a part takes at most a twentieth of the time.
 _REST_TIMES = 20.0
 
@@ -99,7 +99,7 @@ class Readings:
                 about = "Whether the numbers of this part could be read lately."
                 is_well = kept.well and not kept.hangs()
                 found.append(as_metric("slopsieve_part_read", about, is_well, {"part": name}))
-                if now - kept.read_at <= _OLDEST_SHOWN_SECONDS + kept.part.every_seconds:
+                if now - kept.read_at <= _MAX_AGE_SECONDS + kept.part.every_seconds:
                     found += kept.readings
         return found
 
@@ -124,17 +124,17 @@ class Readings:
 
 _CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 # More frequent scrapes get the same text.
-_TEXT_LASTS_SECONDS = 1.0
+_TEXT_CACHED_SECONDS = 1.0
 _MOST_SLOTS = 256
 _LONGEST_PATH_BYTES = 100
 # A process that takes longer, for example in native code, is left out of one scrape.
-_ASK_SECONDS = 1.0
+_NEIGHBOUR_TIMEOUT_SECONDS = 1.0
 _MOST_BYTES = 16 * 1024 * 1024
 # The predecessor of this process may hold the port until it has drained.
-_TRY_EVERY_SECONDS = 0.5
+_RETRY_EVERY_SECONDS = 0.5
 _LOOK_EVERY_SECONDS = 0.2
 # Clients are served one at a time; a silent one must not block the others.
-_PATIENCE_SECONDS = 2.0
+_CLIENT_TIMEOUT_SECONDS = 2.0
 
 
 class Exposition:
@@ -173,7 +173,7 @@ class Exposition:
     def text(self) -> bytes:
         """Return the metrics in Prometheus' text format, at most a second old."""
         with self._lock:
-            if time.monotonic() - self._text_at > _TEXT_LASTS_SECONDS:
+            if time.monotonic() - self._text_at > _TEXT_CACHED_SECONDS:
                 self._text, self._text_at = self._write(), time.monotonic()
             return self._text
 
@@ -191,7 +191,7 @@ class Exposition:
         merged: dict[str, Metric] = {}
         for one in (
             *unpack(packed, process=self._process, slot=slot),
-            *_ask_neighbours(self._folder, f"{self._process}-{slot}" if self._socket else ""),
+            *_read_neighbours(self._folder, f"{self._process}-{slot}" if self._socket else ""),
         ):
             known = merged.setdefault(one.name, one)
             if known is not one:
@@ -216,7 +216,6 @@ class _Merged(CollectorRegistry):
         self._metrics = metrics
 
     def collect(self) -> Iterator[Metric]:
-        """Return the merged metrics."""
         return iter(self._metrics)
 
 
@@ -258,7 +257,7 @@ class MetricsSocket:
         self._path = folder / f"{process}-{self.slot}.sock"
         self._path.unlink(missing_ok=True)
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        with _near(self._path) as address:
+        with _short_path(self._path) as address:
             self._listener.bind(address)
         self._listener.listen(8)
         self._closed = False
@@ -286,7 +285,7 @@ class MetricsSocket:
                 connection.close()
                 return
             with contextlib.suppress(OSError), connection:
-                connection.settimeout(_ASK_SECONDS)
+                connection.settimeout(_NEIGHBOUR_TIMEOUT_SECONDS)
                 connection.sendall(self._packed())
 
     def close(self) -> None:
@@ -300,21 +299,21 @@ class MetricsSocket:
         self._lock.close()
 
 
-def _ask_neighbours(folder: Path, own: str) -> Iterator[Metric]:
+def _read_neighbours(folder: Path, own: str) -> Iterator[Metric]:
     """Read the metrics of all other processes in the folder, except those that fail."""
     for path in sorted(folder.glob("*.sock")):
         process, _, slot = path.stem.rpartition("-")
         if path.stem == own or not process:
             continue
         with contextlib.suppress(OSError, ValueError):
-            yield from unpack(_ask(path), process=process, slot=slot)
+            yield from unpack(_read_socket(path), process=process, slot=slot)
 
 
-def _ask(path: Path) -> bytes:
+def _read_socket(path: Path) -> bytes:
     received = bytearray()
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-        connection.settimeout(_ASK_SECONDS)
-        with _near(path) as address:
+        connection.settimeout(_NEIGHBOUR_TIMEOUT_SECONDS)
+        with _short_path(path) as address:
             connection.connect(address)
         while block := connection.recv(1 << 16):
             received += block
@@ -324,7 +323,7 @@ def _ask(path: Path) -> bytes:
 
 
 @contextlib.contextmanager
-def _near(path: Path) -> Iterator[str]:
+def _short_path(path: Path) -> Iterator[str]:
     """Yield a path of the socket that is short enough, about a hundred bytes."""
     if len(os.fsencode(path)) <= _LONGEST_PATH_BYTES:
         yield str(path)
@@ -368,7 +367,7 @@ class MetricsPort:
                         extra={"port": self._address[1], "error": type(error).__name__},
                     )
                 warned = True
-                time.sleep(_TRY_EVERY_SECONDS)
+                time.sleep(_RETRY_EVERY_SECONDS)
                 continue
             with server:
                 host, port = server.server_address[:2]
@@ -397,12 +396,11 @@ class _Server(HTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     server: _Server
-    timeout = _PATIENCE_SECONDS
+    timeout = _CLIENT_TIMEOUT_SECONDS
     server_version = "slopsieve"
     sys_version = ""
 
     def do_GET(self) -> None:
-        """Respond to a scrape."""
         scheme, _, given = self.headers.get("Authorization", "").partition(" ")
         token = self.server.token
         knows = scheme.lower() == "bearer" and hmac.compare_digest(

@@ -31,7 +31,7 @@ from service.ports.models import Classifier, JudgingModel, VersionOnShelf
 from service.scoring.weights import Cutoffs, Promise, Weights
 
 # The shipped card has 6 kB.
-_MOST_CARD_CHARS = 100_000
+_MAX_CARD_CHARS = 100_000
 
 
 class VersionShelf:
@@ -62,7 +62,7 @@ class VersionShelf:
         """Return a version's card as Markdown, None if it has none. Raise `NotFoundError`."""
         path = self._known(name) / CARD_PAGE
         try:
-            return path.read_text(encoding="utf-8")[:_MOST_CARD_CHARS]
+            return path.read_text(encoding="utf-8")[:_MAX_CARD_CHARS]
         except (OSError, ValueError):
             return None
 
@@ -150,14 +150,14 @@ log = logging.getLogger(__name__)
 
 NO_VERSION = "none"
 # Reading one small file this often costs nothing.
-_LOOK_EVERY_SECONDS = 2.0
+_CHECK_EVERY_SECONDS = 2.0
 
 
 def model_unavailable() -> JudgingModel:
     """Return a model that makes every verdict degraded."""
     return JudgingModel(
         version=NO_VERSION,
-        classifier=_Translated(None),
+        classifier=_ServedClassifier(None),
         weights=Weights(),
         cutoffs=Cutoffs(ham_cutoff=0.0, spam_cutoff=1.0),
     )
@@ -167,7 +167,7 @@ def to_judging_model(version: ModelVersion) -> JudgingModel:
     """Convert a loaded version to the service's types."""
     return JudgingModel(
         version=version.version,
-        classifier=_Translated(version.classifier),
+        classifier=_ServedClassifier(version.classifier),
         weights=Weights(
             base=version.base, model=version.model_weight, signals=version.signal_weights
         ),
@@ -210,9 +210,9 @@ class ModelVersions:
         """Return the model to judge with now."""
         with self._lock:
             now = self._monotonic()
-            if now - self._looked_at >= _LOOK_EVERY_SECONDS:
+            if now - self._looked_at >= _CHECK_EVERY_SECONDS:
                 self._looked_at = now
-                self._look()
+                self._reload()
             return self._model
 
     def _find(self) -> Path | None:
@@ -223,7 +223,7 @@ class ModelVersions:
         """Return the serving version's name, or `NO_VERSION`, without a check for a new one."""
         return self._model.version
 
-    def _look(self) -> None:
+    def _reload(self) -> None:
         """Load the version in `CURRENT` unless it serves; the caller must hold the lock."""
         try:
             name = read_current_name(self._find())
@@ -233,12 +233,12 @@ class ModelVersions:
         if name == self._model.version:
             self._refused = ""
         elif self._model.version == NO_VERSION:
-            self._take(name)
+            self._load(name)
         elif not self._loading:
             self._loading = True
-            self._beside(lambda: self._take(name))
+            self._beside(lambda: self._load(name))
 
-    def _take(self, name: str) -> None:
+    def _load(self, name: str) -> None:
         """Load a version and serve it, or set `problem`."""
         try:
             version = load_version((self._find() or SHIPPED_DIR) / name)
@@ -268,14 +268,13 @@ def _in_a_thread(work: Callable[[], None]) -> None:
     threading.Thread(target=work, name="model version", daemon=True).start()
 
 
-class _Translated:
+class _ServedClassifier:
     """A version's classifier, if any, that raises the service's own errors."""
 
     def __init__(self, classifier: Classifier | None) -> None:
         self._classifier = classifier
 
     def score_batch(self, inputs: Sequence[ModelInput]) -> list[ModelOutput]:
-        """Score the batch; see `Classifier.score_batch`."""
         if self._classifier is None:
             raise ModelUnavailableError("there is no usable model version")
         try:

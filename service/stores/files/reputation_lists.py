@@ -125,7 +125,7 @@ log = logging.getLogger(__name__)
 MAX_LOOKED_UP = 20
 # mail.some.example.com, some.example.com, example.com: hosts with more labels are made up.
 _MAX_PARENTS = 4
-_SECONDS_BETWEEN_LOOKS = 1.0
+_SECONDS_BETWEEN_CHECKS = 1.0
 
 _Entry = tuple[AboutList, CompiledEntries]
 _Stamp = tuple[int, int, int]
@@ -145,7 +145,7 @@ class ListFolder:
         self._lock = threading.Lock()
         self._loaded: dict[str, tuple[_Stamp, _Entry | None]] = {}
         self._lists: tuple[_Entry, ...] = ()
-        self._next_look = -1.0
+        self._next_check = -1.0
 
     def has(self, kind: ListKind) -> bool:
         """Return True if there is a list of this kind, even an expired one."""
@@ -206,7 +206,7 @@ class ListFolder:
         """Add a list or atomically replace the one with its name. Raise `OSError`."""
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_list(self._path(about.name), about, compiled)
-        self._next_look = -1.0
+        self._next_check = -1.0
 
     def remove(self, name: str) -> bool:
         """Remove a list; return False if there was none. Raise `OSError`."""
@@ -215,7 +215,7 @@ class ListFolder:
         except FileNotFoundError:
             return False
         sync_folder(self._folder)
-        self._next_look = -1.0
+        self._next_check = -1.0
         return True
 
     def _path(self, name: str) -> Path:
@@ -223,16 +223,16 @@ class ListFolder:
 
     def _current(self) -> tuple[_Entry, ...]:
         """Return the lists; one thread checks for new files, at most once a second."""
-        if self._clock() >= self._next_look and self._lock.acquire(blocking=not self._loaded):
+        if self._clock() >= self._next_check and self._lock.acquire(blocking=not self._loaded):
             try:
-                self._look()
+                self._reload()
                 # Set afterwards, so that other threads wait for the first check.
-                self._next_look = self._clock() + _SECONDS_BETWEEN_LOOKS
+                self._next_check = self._clock() + _SECONDS_BETWEEN_CHECKS
             finally:
                 self._lock.release()
         return self._lists
 
-    def _look(self) -> None:
+    def _reload(self) -> None:
         loaded = {name: self._load(name, path, stamp) for name, path, stamp in self._files()}
         if loaded == self._loaded:
             return

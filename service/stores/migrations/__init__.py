@@ -89,7 +89,7 @@ def migrate(engine: sa.Engine, *, to: str | None = None) -> bool:
     """
 
     def migrate_at_once(connection: sa.Connection) -> bool:
-        is_new = _make_if_new(connection, to)
+        is_new = _create_if_new(connection, to)
         steps = _steps(connection, to)
         for script, down in steps:
             _run(connection, script, down=down)
@@ -97,12 +97,12 @@ def migrate(engine: sa.Engine, *, to: str | None = None) -> bool:
 
     if engine.dialect.name != "postgresql":
         return write(engine, migrate_at_once)
-    with our_errors(engine), _alone(engine):
-        is_new = write(engine, lambda connection: _make_if_new(connection, to))
+    with our_errors(engine), _exclusive(engine):
+        is_new = write(engine, lambda connection: _create_if_new(connection, to))
         with reading(engine) as connection:
             steps = _steps(connection, to)
         for script, down in steps:
-            _take(engine, script, down=down)
+            _run_step(engine, script, down=down)
         return is_new or bool(steps)
 
 
@@ -122,12 +122,12 @@ def alembic_config() -> Config:
     return config
 
 
-def _make_if_new(connection: sa.Connection, to: str | None) -> bool:
+def _create_if_new(connection: sa.Connection, to: str | None) -> bool:
     """Create all tables in a database that has none of them; return True if it did."""
     context = MigrationContext.configure(connection)
     if context.get_current_heads():
         return False
-    _place_of(to)
+    _revisions_up_to(to)
     metadata.create_all(connection, checkfirst=False)
     context.stamp(ScriptDirectory.from_config(alembic_config()), "head")
     return True
@@ -139,8 +139,8 @@ def _steps(connection: sa.Connection, to: str | None) -> list[tuple[Script, bool
     if unfit is not None:
         raise UnfitSchemaError(unfit)
     current = MigrationContext.configure(connection).get_current_revision()
-    oldest_first, want = _place_of(to)
-    _, have = _place_of(current) if current else (oldest_first, want)
+    oldest_first, want = _revisions_up_to(to)
+    _, have = _revisions_up_to(current) if current else (oldest_first, want)
     up, down = oldest_first[have:want], oldest_first[want:have][::-1]
     if last := next((one for one in down if getattr(one.module, "one_way", False)), None):
         msg = f"{last.revision} dropped tables and can't be taken back; restore a backup"
@@ -148,7 +148,7 @@ def _steps(connection: sa.Connection, to: str | None) -> list[tuple[Script, bool
     return [(one, False) for one in up] + [(one, True) for one in down]
 
 
-def _place_of(revision: str | None) -> tuple[list[Script], int]:
+def _revisions_up_to(revision: str | None) -> tuple[list[Script], int]:
     """Return all revisions, oldest first, and the number up to this one, or of all."""
     scripts = ScriptDirectory.from_config(alembic_config())
     oldest_first = list(scripts.walk_revisions())[::-1]
@@ -172,7 +172,7 @@ _UNFIT = {
 
 
 @contextmanager
-def _alone(engine: sa.Engine) -> Iterator[None]:
+def _exclusive(engine: sa.Engine) -> Iterator[None]:
     """Keep other processes from migrating meanwhile.
 
     The lock is polled, because CREATE INDEX CONCURRENTLY would wait for a transaction with a
@@ -196,11 +196,11 @@ def _alone(engine: sa.Engine) -> Iterator[None]:
             time.sleep(_LOOK_EVERY_SECONDS)
 
 
-def _take(engine: sa.Engine, script: Script, *, down: bool) -> None:
+def _run_step(engine: sa.Engine, script: Script, *, down: bool) -> None:
     """Run a step; retry while another connection locks the table."""
     for number in range(1, _TRIES + 1):
         try:
-            _take_once(engine, script, down=down)
+            _run_step_once(engine, script, down=down)
         except DBAPIError as error:
             if getattr(error.orig, "sqlstate", None) not in _BUSY:
                 raise
@@ -218,7 +218,7 @@ def _take(engine: sa.Engine, script: Script, *, down: bool) -> None:
     raise MigrationBlockedError(msg)
 
 
-def _take_once(engine: sa.Engine, script: Script, *, down: bool) -> None:
+def _run_step_once(engine: sa.Engine, script: Script, *, down: bool) -> None:
     is_online = getattr(script.module, "online", False)
     with engine.connect() as connection:
         if is_online:

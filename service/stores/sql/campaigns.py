@@ -428,7 +428,7 @@ def _describe(
             counts[row.campaign_id, row.counted] = row.n
     found = [campaign_id for campaign_id in ids if campaign_id in by_site]
     targets = _newest_targets(connection, found, site_ids)
-    beginnings = _beginnings(connection, found, site_ids)
+    beginnings = _first_members(connection, found, site_ids)
     return tuple(
         Campaign(
             id=campaign_id,
@@ -454,7 +454,6 @@ _OF_SITE, _WAITING, _LOW, _LEFT = "of a site", "waiting", "low", "left"
 
 
 def _counts(ids: Sequence[str], site_ids: SiteIds) -> sa.CompoundSelect[Any]:
-    """Return one query for all counts of these campaigns."""
     number = sa.func.count().label("n")
     # One row per site, from an index alone.
     by_site = (
@@ -529,7 +528,7 @@ def _newest_targets(
     return common
 
 
-def _beginnings(
+def _first_members(
     connection: sa.Connection, campaign_ids: Sequence[str], site_ids: SiteIds
 ) -> dict[str, tuple[Case, ...]]:
     """Return each campaign's newest members, waiting ones first."""

@@ -232,7 +232,6 @@ _HELD = sa.select(verdicts.c.comment_id).where(verdicts.c.held_by.is_not(None))
 
 
 def _conditions(criteria: CaseFilter) -> list[sa.ColumnElement[bool]]:
-    """Return the conditions on a comment's row."""
     wanted: list[sa.ColumnElement[bool]] = []
     if criteria.site_id is not None:
         wanted.append(comments.c.site_id == criteria.site_id)

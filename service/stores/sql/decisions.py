@@ -127,7 +127,7 @@ class DecisionStore(SqlStore):
             for key, row in _lock_comments(tx, wanted).items()
             if row.withdrawn_at is None and row.review_rank != APPEAL_RANK
         }
-        ruled = _ruled_so(tx, decisions[0], list(positions), or_otherwise=open_only)
+        ruled = _already_ruled(tx, decisions[0], list(positions), or_otherwise=open_only)
         new = [one for one in decisions if one.comment_id in positions.keys() - ruled]
         if not new:
             return []
@@ -161,11 +161,11 @@ class DecisionStore(SqlStore):
         positions = _lock_comments(tx, [comment_id])
         if decision_id is not None:
             _refuse_another(tx, comment_id, [decision_id])
-        undone = _take_back(tx, decisions.c.comment_id == comment_id, by=by, at=at)
+        undone = _mark_undone(tx, decisions.c.comment_id == comment_id, by=by, at=at)
         if not undone:
             msg = f"comment {comment_id!r} has no decision in force"
             raise NotFoundError(msg)
-        _let_undone(tx, undone, positions, deliveries)
+        _apply_undo(tx, undone, positions, deliveries)
         _log(tx, undone, acts)
         return undone[0]
 
@@ -186,11 +186,11 @@ class DecisionStore(SqlStore):
         """
         wanted = [one.id for one in decisions]
         positions = _lock_comments(tx, [one.comment_id for one in decisions])
-        undone = _take_back(tx, _id.in_(wanted), by=by, at=at)
+        undone = _mark_undone(tx, _id.in_(wanted), by=by, at=at)
         ids = {one.comment_id for one in undone}
         messages = [one for one in deliveries if one.comment_id in ids]
         if undone:
-            _let_undone(tx, undone, positions, messages)
+            _apply_undo(tx, undone, positions, messages)
             _log(tx, undone, acts)
         return undone
 
@@ -316,7 +316,7 @@ def _refuse_another(
         raise ConflictError("somebody decided this comment in the meantime")
 
 
-def _ruled_so(
+def _already_ruled(
     connection: sa.Connection, like: Decision, ids: Sequence[CommentId], *, or_otherwise: bool
 ) -> set[CommentId]:
     """Return the comments that are ruled alike, or were decided in the same bulk decision."""
@@ -337,7 +337,7 @@ def _append(
 ) -> list[Decision]:
     """Add decisions of one action; return those they replace. The comments must be locked."""
     ids = [one.comment_id for one in new]
-    replaced = _take_back(
+    replaced = _mark_undone(
         connection, decisions.c.comment_id.in_(ids), by=new[0].decided_by, at=new[0].decided_at
     )
     cancelled = cancel_unsent(connection, replaced)
@@ -345,7 +345,7 @@ def _append(
     if connection.execute(taken.limit(1)).all():
         raise ConflictError("there is a decision of this id already")
     connection.execute(sa.insert(decisions), [decision_values(one) for one in new])
-    _keep_in_step(connection, [positions[key] for key in ids], by=new[0])
+    _update_comments(connection, [positions[key] for key in ids], by=new[0])
     corrects = {one.comment_id for one in replaced if one.id not in cancelled.unsent}
     insert_deliveries(
         connection,
@@ -357,7 +357,7 @@ def _append(
     return replaced
 
 
-def _let_undone(
+def _apply_undo(
     connection: sa.Connection,
     undone: Sequence[Decision],
     positions: Mapping[CommentId, Row],
@@ -365,12 +365,12 @@ def _let_undone(
 ) -> None:
     """Update comments and messages after decisions were undone. The comments must be locked."""
     cancelled = cancel_unsent(connection, undone)
-    _keep_in_step(connection, [positions[one.comment_id] for one in undone], by=None)
+    _update_comments(connection, [positions[one.comment_id] for one in undone], by=None)
     silent = {one.comment_id for one in undone if one.id in cancelled.unsent}
     insert_deliveries(connection, kept_of(messages, cancelled, silent=silent))
 
 
-def _take_back(
+def _mark_undone(
     connection: sa.Connection, wanted: sa.ColumnElement[bool], *, by: str, at: datetime
 ) -> list[Decision]:
     """Mark matching decisions in force as undone; return them, sorted by number."""
@@ -384,7 +384,7 @@ def _take_back(
     return [decision_from(row) for row in rows]
 
 
-def _keep_in_step(
+def _update_comments(
     connection: sa.Connection, positions: Sequence[Row], *, by: Decision | None
 ) -> None:
     """Set the comments' `decided` and `review_rank`; None undoes.

@@ -139,7 +139,7 @@ class DeliveryStore(SqlStore):
         WAITING is due again at `next_try_at`, or at once. DELIVERED is final; a given-up delivery
         waits again only after `replay`. Raise `NotFoundError`.
         """
-        found = _lock_line_of(tx, attempt.delivery_id)
+        found = _lock_comment_of(tx, attempt.delivery_id)
         before = known(found, "delivery", attempt.delivery_id)
         tx.execute(sa.insert(delivery_attempts), [attempt_values(attempt)])
         after = replace(before, attempts=before.attempts + 1)
@@ -148,17 +148,17 @@ class DeliveryStore(SqlStore):
             after = replace(after, next_try_at=next_try_at or attempt.at)
         elif before.state is not DeliveryState.DELIVERED and state is not DeliveryState.WAITING:
             after = replace(after, state=state, next_try_at=None, ended_at=attempt.at)
-        _replace(tx, after)
-        _let_first_in_line_be_due(tx, [after.comment_id])
+        _update(tx, after)
+        _schedule_first(tx, [after.comment_id])
         return after
 
     @transaction
     def release(self, tx: sa.Connection, delivery_id: str, *, until: datetime) -> None:
         """Release a leased delivery without an attempt, due at `until`; ignore any other."""
-        leased = _lock_line_of(tx, delivery_id, only_leased=True)
+        leased = _lock_comment_of(tx, delivery_id, only_leased=True)
         if leased is not None:
-            _replace(tx, replace(leased, next_try_at=until))
-            _let_first_in_line_be_due(tx, [leased.comment_id])
+            _update(tx, replace(leased, next_try_at=until))
+            _schedule_first(tx, [leased.comment_id])
 
     @transaction
     def replay(
@@ -253,7 +253,7 @@ def insert_of_locked(connection: sa.Connection, new: Sequence[Delivery]) -> None
     # Row by row, so that `seq` follows the order of `new`.
     rows = [delivery_values(delivery) for delivery in new]
     connection.execute(insert_if_free(connection, deliveries), rows)
-    _let_first_in_line_be_due(connection, sorted({delivery.comment_id for delivery in new}))
+    _schedule_first(connection, sorted({delivery.comment_id for delivery in new}))
 
 
 def hasten_callbacks(
@@ -289,11 +289,11 @@ def cancel_unsent(connection: sa.Connection, undone: Sequence[Decision]) -> Canc
         lack_verdict |= {row.comment_id for row in unsent if row.event != EventKind.DECISION.value}
         left = sa.select(_d.decision_id).where(_d.decision_id.in_([one.id for one in some]))
         told |= set(connection.scalars(left))
-        _let_first_in_line_be_due(connection, [one.comment_id for one in some])
+        _schedule_first(connection, [one.comment_id for one in some])
     return Cancelled(unsent=frozenset(ids) - told, lack_verdict=frozenset(lack_verdict))
 
 
-def _lock_line_of(
+def _lock_comment_of(
     connection: sa.Connection, delivery_id: str, *, only_leased: bool = False
 ) -> Delivery | None:
     """Return a delivery, None if unknown, with its comment locked so that its queue is stable."""
@@ -309,8 +309,8 @@ def _lock_line_of(
     return None if row is None else delivery_from(row)
 
 
-def _replace(connection: sa.Connection, delivery: Delivery) -> None:
-    """Update a delivery and end its lease; `_let_first_in_line_be_due` must follow."""
+def _update(connection: sa.Connection, delivery: Delivery) -> None:
+    """Update a delivery and end its lease; `_schedule_first` must follow."""
     connection.execute(
         sa.update(deliveries)
         .where(deliveries.c.seq == delivery.seq)
@@ -350,11 +350,11 @@ def _replay(connection: sa.Connection, ids: Sequence[str], at: datetime) -> int:
         )
         .values(due_at=None)
     )
-    _let_first_in_line_be_due(connection, locked)
+    _schedule_first(connection, locked)
     return revived.rowcount
 
 
-def _let_first_in_line_be_due(connection: sa.Connection, ids: Sequence[CommentId]) -> None:
+def _schedule_first(connection: sa.Connection, ids: Sequence[CommentId]) -> None:
     """Set `due_at` of each comment's first waiting delivery, unless one is already due."""
     for some in chunks(ids):
         line = deliveries.alias("line")

@@ -239,7 +239,7 @@ def _postgresql_engine(url: sa.URL, lock_timeout_ms: int, connections: Connectio
     return engine
 
 
-class _Held(threading.local):
+class _SharedConnection(threading.local):
     """The connection with which a thread reads within `one_moment`."""
 
     is_open = False
@@ -257,7 +257,7 @@ class _Held(threading.local):
             self.connection = connection
         return self.connection
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         connection, self.connection = self.connection, None
         if connection is not None:
             connection.close()
@@ -269,7 +269,7 @@ class _State:
     def __init__(self, patience_seconds: float) -> None:
         self.patience_seconds = patience_seconds
         self.writing = threading.Lock()
-        self.held = _Held()
+        self.held = _SharedConnection()
         # Found since the last write; the row of the write probe may be undamaged.
         self.met_damage = False
 
@@ -296,7 +296,7 @@ def one_moment(engine: sa.Engine) -> Iterator[None]:
     finally:
         held.is_open = False
         with our_errors(engine):
-            held.let_go()
+            held.release()
 
 
 @contextmanager
@@ -316,7 +316,7 @@ def reading(engine: sa.Engine) -> Iterator[sa.Connection]:
             yield held.take(engine)
         except BaseException:
             # After an error PostgreSQL refuses all further statements of a transaction.
-            held.let_go()
+            held.release()
             raise
         finally:
             held.in_use -= 1
@@ -349,7 +349,7 @@ def _write_once(engine: sa.Engine, work: Callable[[sa.Connection], _T]) -> _T:
     held = _state(engine).held
     if not held.in_use:
         # Released first, because threads that wait for a second connection might deadlock.
-        held.let_go()
+        held.release()
     with (
         _turn(engine) if engine.dialect.name == "sqlite" else nullcontext(),
         engine.connect().execution_options(**{_WRITING: True}) as connection,

@@ -19,7 +19,7 @@ from service.stores.sql.tables import comments, metadata, search_due
 # About 10 MB of comments.
 PORTION = 5_000
 # Each database has its own rows here; the search index differs by kind and is rebuilt.
-_ITS_OWN = frozenset(
+_NOT_COPIED = frozenset(
     {"claims", "grouping_lease", "retraining_lease", "search_docs", "search_due", "write_probe"}
 )
 
@@ -49,7 +49,7 @@ class Compared(NamedTuple):
 
 def moved_tables() -> Sequence[sa.Table]:
     """Return the tables to copy, each after the tables that it references."""
-    return [table for table in metadata.sorted_tables if table.name not in _ITS_OWN]
+    return [table for table in metadata.sorted_tables if table.name not in _NOT_COPIED]
 
 
 def count_rows(engine: sa.Engine) -> int:
@@ -79,8 +79,8 @@ def move_rows(source: sa.Engine, target: sa.Engine, *, resume: bool, told: Told)
             for rows in _portions(connection, table, after):
                 write(target, partial(insert_rows, table=table, rows=rows))
                 told(len(rows))
-    write(target, _count_on)
-    write(target, _let_be_found)
+    write(target, _advance_sequences)
+    write(target, _mark_all_for_index)
 
 
 def compare(source: sa.Engine, target: sa.Engine, *, told: Told) -> list[Compared]:
@@ -96,7 +96,7 @@ def compare(source: sa.Engine, target: sa.Engine, *, told: Told) -> list[Compare
     ]
 
 
-def _count_on(connection: sa.Connection) -> None:
+def _advance_sequences(connection: sa.Connection) -> None:
     """Advance PostgreSQL's sequences past the copied numbers."""
     if connection.dialect.name != "postgresql":
         return
@@ -112,7 +112,7 @@ def _count_on(connection: sa.Connection) -> None:
             )
 
 
-def _let_be_found(connection: sa.Connection) -> None:
+def _mark_all_for_index(connection: sa.Connection) -> None:
     """Have upkeep index every comment with words for the search."""
     if connection.dialect.name == "postgresql":
         # One statement for the whole archive may exceed the limit for pages.
@@ -125,13 +125,13 @@ def _sum(connection: sa.Connection, table: sa.Table, told: Told) -> TableSum:
     digest, rows = hashlib.sha256(), 0
     for some in _portions(connection, table):
         for row in some:
-            digest.update(json.dumps(list(row.values()), sort_keys=True, default=_plain).encode())
+            digest.update(json.dumps(list(row.values()), sort_keys=True, default=_to_text).encode())
         rows += len(some)
         told(len(some))
     return TableSum(rows=rows, sha256=digest.hexdigest())
 
 
-def _plain(value: object) -> str:
+def _to_text(value: object) -> str:
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, bytes | memoryview):

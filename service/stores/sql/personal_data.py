@@ -48,12 +48,12 @@ from service.stores.sql.tables import (
 )
 
 # Fields that withdrawing keeps. The excerpt is deleted, because it may quote other people.
-_LEFT = frozenset(
+_KEPT_COLUMNS = frozenset(
     {"site_comment_id", "written_at", "language", "reply_to", "post_url", "post_title", "kind"}
 )
 _NOBODYS = Comment(id=CommentId("-"), site_id=SiteId("-"), text="", received_at=datetime.now(UTC))
 _BLANK = {
-    **{name: value for name, value in sent_values(_NOBODYS).items() if name not in _LEFT},
+    **{name: value for name, value in sent_values(_NOBODYS).items() if name not in _KEPT_COLUMNS},
     "content_key": None,
     "review_rank": REST_RANK,
     "campaign_id": None,
@@ -231,7 +231,7 @@ _COLUMNS = {
     Trait.NAME: comments.c.sender_name_key,
 }
 # The columns to read; the full row is wide.
-_TOLD = (
+_READ_COLUMNS = (
     comments.c.id,
     comments.c.received_at,
     comments.c.author_name,
@@ -239,7 +239,7 @@ _TOLD = (
     sa.case((waits_for_review, 1), else_=0).label("waits"),
 )
 # The number of newest comments with the same address or e-mail in which names are searched.
-_NAMES_LOOKED_AT = 200
+_MAX_SEARCHED_FOR_NAMES = 200
 
 
 class SenderRecords(SqlStore):
@@ -289,7 +289,7 @@ def _with_key(
     column = _COLUMNS[trait]
     found = []
     for key in keys:
-        query = sa.select(*_TOLD).where(
+        query = sa.select(*_READ_COLUMNS).where(
             column == key,
             comments.c.id != comment.id,
             # Always true here, but the partial index is used only with it.
@@ -311,7 +311,9 @@ def _with_domain(
     found = select_docs(
         connection, SearchQuery(), site_ids, limit=MAX_COUNTED + 2, extra=[domain_need(domain)]
     ).subquery()
-    query = sa.select(*_TOLD).join_from(found, comments, comments.c.id == found.c.comment_id)
+    query = sa.select(*_READ_COLUMNS).join_from(
+        found, comments, comments.c.id == found.c.comment_id
+    )
     return query.where(comments.c.id != comment.id).limit(MAX_COUNTED + 1)
 
 
@@ -349,7 +351,7 @@ def _newest(
     """Return this person's newest other comments, one trait after the other."""
     if not personal:
         return []
-    limit = MAX_LAST if Trait.NAME in personal else _NAMES_LOOKED_AT
+    limit = MAX_LAST if Trait.NAME in personal else _MAX_SEARCHED_FOR_NAMES
     arms = []
     for place, (trait, keys) in enumerate(personal.items()):
         told = _with_key(comment, trait, keys, site_ids, limit=limit).subquery()

@@ -437,7 +437,7 @@ def _places(connection: sa.Connection, rows: Sequence[Row]) -> dict[CommentId, i
     for comment_id, place in wanted.items():
         if place in taken:
             free = (p for p in _after(connection, place) if p not in taken)
-            place = next(free)  # the place beside the one that is taken
+            place = next(free)
         taken.add(place)
         places[comment_id] = place
     return places

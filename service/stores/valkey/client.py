@@ -74,7 +74,7 @@ class Circuit:
             with self._lock:
                 self._is_tried = self._is_tried and not is_try
             raise
-        self._answered()
+        self._succeeded()
         return answer
 
     def counts(self) -> BreakerCounts:
@@ -101,7 +101,7 @@ class Circuit:
             extra={"calls": self._name, "seconds": seconds},
         )
 
-    def _answered(self) -> None:
+    def _succeeded(self) -> None:
         with self._lock:
             was_open = self._opens_until is not None
             self._failures = 0

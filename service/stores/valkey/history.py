@@ -49,7 +49,7 @@ class Asked(NamedTuple):
 
 
 # KEYS: the set of sites; n markers of comments; m counters of decisions; w counters of sightings; c
-# conducts of accounts; o keys that find accounts; the mark of a filled store.
+# conducts of accounts; the keys that find accounts; the mark of a filled store.
 # ARGV: n, m, w, c, now, seconds to keep, the fields of the current hour and day, the oldest number
 # of each that still counts, seconds to keep conducts, number of sites, seconds to keep them, the
 # sites; then per counter of sightings the comments to count, as numbers separated by blanks; per

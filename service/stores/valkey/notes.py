@@ -13,7 +13,7 @@ from service.stores.valkey.client import ValkeyStore
 _PLACE_SECONDS = int(timedelta(days=1).total_seconds())
 _TOKEN_SECONDS = int(TOKEN_LIFE.total_seconds())
 # A blog may get one comment a week.
-_OF_LATE_SECONDS = int(timedelta(days=7).total_seconds())
+_RECENT_SECONDS = int(timedelta(days=7).total_seconds())
 _DIGEST_SECONDS = int(timedelta(days=2).total_seconds())
 
 # KEYS: the place. ARGV: the expected value, the new value ("" to delete), seconds to keep.
@@ -71,7 +71,7 @@ class SpentTokens(ValkeyStore):
             lambda client: client.set(key, use, nx=True, get=True, ex=_TOKEN_SECONDS)
         )
         site = f"{self._prefix}:form:site:{site_id}"
-        self._ask(lambda client: client.set(site, "1", ex=_OF_LATE_SECONDS))
+        self._ask(lambda client: client.set(site, "1", ex=_RECENT_SECONDS))
         return before is None or before == use.encode()
 
     def are_used_by(self, site_id: SiteId) -> bool:
