@@ -152,7 +152,7 @@ class WebhookRoom:
         """See `Room.post`."""
         # Slack reads <!channel> and the like as commands.
         body = json.dumps({"text": text.translate(_SIGNS)}).encode()
-        said = self._notifier.call(self._url, {"Content-Type": "application/json"}, body)
-        may_have_arrived = said.answer is None and said.was_sent
-        retry = bool(said.problem) and not may_have_arrived and not said.hopeless
-        return Sent(problem=said.problem, retry=retry)
+        outcome = self._notifier.call(self._url, {"Content-Type": "application/json"}, body)
+        may_have_arrived = outcome.answer is None and outcome.was_sent
+        retry = bool(outcome.problem) and not may_have_arrived and not outcome.hopeless
+        return Sent(problem=outcome.problem, retry=retry)

@@ -14,7 +14,7 @@ from service.outbound.exchange import CallOutcome, Failure, HttpAnswer, seconds_
 
 # The pause if a platform asks for one without a duration.
 _MIN_REST_SECONDS = 60.0
-_LONGEST_REST_SECONDS = 24 * 3600.0
+_MAX_REST_SECONDS = 24 * 3600.0
 _MAX_MOMENT_CHARS = 64
 
 
@@ -35,22 +35,22 @@ Apply = Callable[[PlatformAct, Endpoint, Ask, datetime], CallOutcome]
 """Asks a platform for one act, now; returns the result of the last call."""
 
 
-def plain_result(said: CallOutcome, now: datetime) -> CallOutcome:
+def plain_result(outcome: CallOutcome, now: datetime) -> CallOutcome:
     """Return the result of a response from any HTTP API.
 
     A request whose response was lost, or was a 5xx, may have been carried out.
     """
-    answer = said.answer
+    answer = outcome.answer
     if answer is None:
-        return replace(said, uncertain=said.was_sent)
+        return replace(outcome, uncertain=outcome.was_sent)
     if answer.status == 401:
-        return replace(said, problem=AtPlatform.TOKEN.value, refused=True)
+        return replace(outcome, problem=AtPlatform.TOKEN.value, refused=True)
     rests = _given_rest(answer, now) if answer.status in (403, 429, 503) else None
     if rests is None and answer.status == 429:
         rests = _MIN_REST_SECONDS
     if rests is not None:
-        return replace(said, problem=AtPlatform.LIMITED.value, rests_seconds=rests)
-    return replace(said, uncertain=answer.status >= 500)
+        return replace(outcome, problem=AtPlatform.LIMITED.value, rests_seconds=rests)
+    return replace(outcome, uncertain=answer.status >= 500)
 
 
 def limited(result: CallOutcome, now: datetime) -> CallOutcome:
@@ -77,7 +77,7 @@ def _given_rest(answer: HttpAnswer, now: datetime) -> float | None:
         ends = answer.headers.get("x-ratelimit-reset", "")[:_MAX_MOMENT_CHARS].strip()
         if ends.isascii() and ends.isdigit():
             seconds = float(ends) - now.timestamp()
-    return None if seconds is None else min(max(seconds, 1.0), _LONGEST_REST_SECONDS)
+    return None if seconds is None else min(max(seconds, 1.0), _MAX_REST_SECONDS)
 
 
 # A deleted hook, or a token without rights, for which GitHub also returns 404.
@@ -120,10 +120,10 @@ def apply_at_discourse(
     if not (number.isascii() and number.isdigit() and len(number) <= _MAX_POST_DIGITS):
         return CallOutcome(problem=AtPlatform.NO_ID.value, hopeless=True)
     if act.act is Act.HIDE:
-        said = _call_discourse("DELETE", f"/posts/{number}.json", endpoint, ask)
+        outcome = _call_discourse("DELETE", f"/posts/{number}.json", endpoint, ask)
     else:
-        said = _call_discourse("PUT", f"/posts/{number}/recover.json", endpoint, ask)
-    result = plain_result(said, now)
+        outcome = _call_discourse("PUT", f"/posts/{number}/recover.json", endpoint, ask)
+    result = plain_result(outcome, now)
     answer = result.answer
     if answer is None or result.rests_seconds is not None:
         return result
@@ -181,7 +181,7 @@ def apply_at_github(act: PlatformAct, endpoint: Endpoint, ask: Ask, now: datetim
         return CallOutcome(problem=AtPlatform.NO_ID.value, hopeless=True)
     mutation = _MUTATIONS[act.act]
     query = f"mutation($id:ID!){{{mutation}{{isMinimized}}}}}}"
-    said = ask(
+    outcome = ask(
         endpoint.url,
         {
             "Authorization": f"Bearer {endpoint.secrets[0]}",
@@ -190,11 +190,11 @@ def apply_at_github(act: PlatformAct, endpoint: Endpoint, ask: Ask, now: datetim
         },
         json.dumps({"query": query, "variables": {"id": act.comment_id}}).encode(),
     )
-    return _github_result(said, mutation.partition("(")[0], now)
+    return _github_result(outcome, mutation.partition("(")[0], now)
 
 
-def _github_result(said: CallOutcome, name: str, now: datetime) -> CallOutcome:
-    result = plain_result(said, now)
+def _github_result(outcome: CallOutcome, name: str, now: datetime) -> CallOutcome:
+    result = plain_result(outcome, now)
     answer = result.answer
     if answer is None or result.refused or result.rests_seconds is not None:
         return result

@@ -40,7 +40,7 @@ sentence of at most 25 words"}"""
 _MAX_TOKENS = 2_048
 # Advertisements are often at the end.
 _HEAD_CHARS, _TAIL_CHARS = 3_000, 1_000
-_MOST_CHARS = 200
+_MAX_CHARS = 200
 _SECONDS = 120.0
 
 
@@ -62,19 +62,19 @@ class ChatJudge:
         if key:
             self._headers["Authorization"] = f"Bearer {key.get_secret_value()}"
         self._model = model
-        said = policy.read_text("utf-8").strip() if policy else POLICY
-        self._system = {"role": "system", "content": _SYSTEM % said}
+        instructions = policy.read_text("utf-8").strip() if policy else POLICY
+        self._system = {"role": "system", "content": _SYSTEM % instructions}
 
     def __call__(self, comment: Comment, site_name: str) -> SecondOpinion | None:
         """Return the opinion on a comment on the site with this name, None if it fails."""
         question = {"role": "user", "content": _quoted(comment, site_name)}
         bounds = {"temperature": 0, "max_tokens": _MAX_TOKENS, "stream": False}
         body = {"model": self._model, "messages": [self._system, question], **bounds}
-        said = self._caller.call(self._url, self._headers, json.dumps(body).encode())
-        problem = said.problem
-        if said.answer is not None and problem is None:
+        outcome = self._caller.call(self._url, self._headers, json.dumps(body).encode())
+        problem = outcome.problem
+        if outcome.answer is not None and problem is None:
             try:
-                return _read(said.answer.body)
+                return _read(outcome.answer.body)
             except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
                 problem = Failure.UNREADABLE.value
         told = {"comment_id": comment.id, "problem": problem}
@@ -94,7 +94,7 @@ def _quoted(comment: Comment, site_name: str) -> str:
         "author_name": comment.author.name,
         "author_url": comment.author.url,
     }
-    values = {name: value[:_MOST_CHARS] for name, value in given.items() if value}
+    values = {name: value[:_MAX_CHARS] for name, value in given.items() if value}
     quoted = json.dumps({**values, "comment": text}, ensure_ascii=False)
     # <|end|>, </s>, [INST]: many servers interpret them anywhere in the text.
     return quoted.replace("<", "\\u003c").replace("[", "\\u005b")
@@ -108,5 +108,5 @@ def _read(body: bytes) -> SecondOpinion:
     line, outcome = " ".join(shown.split()), Outcome(given["opinion"].strip().lower())
     if outcome is Outcome.UNSURE or not line or not isinstance(given["reason"], str):
         raise ValueError
-    reason = line if len(line) <= _MOST_CHARS else f"{line[: _MOST_CHARS - 1]}…"
+    reason = line if len(line) <= _MAX_CHARS else f"{line[: _MAX_CHARS - 1]}…"
     return SecondOpinion(outcome=outcome, reason=reason)

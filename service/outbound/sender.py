@@ -73,7 +73,7 @@ SEND_SECONDS = 15.0
 # A hanging look-up cannot be cancelled; this many may hang at once.
 _MAX_LOOK_UPS = 64
 # Statuses of an overloaded site, whose `Retry-After` is honored.
-_SLOW_DOWN = (429, 502, 503, 504)
+_OVERLOADED = (429, 502, 503, 504)
 
 
 class HttpSiteNotifier:
@@ -112,21 +112,21 @@ class HttpSiteNotifier:
         body = delivery.payload.encode()
         if endpoint is None and delivery.form is not DeliveryForm.AKISMET:
             # Without an endpoint there is no secret to sign with.
-            said = CallOutcome(problem=Failure.NO_ENDPOINT.value, hopeless=True)
+            outcome = CallOutcome(problem=Failure.NO_ENDPOINT.value, hopeless=True)
         else:
             secrets = endpoint.secrets if endpoint else ()
             headers = _headers(delivery, secrets, body, began_at)
-            said = self.call(delivery.url, headers, body)
-        if said.answer and said.answer.status in _SLOW_DOWN:
-            rests = seconds_given(said.answer.headers.get("retry-after"), self._clock())
-            said = replace(said, rests_seconds=rests)
-        return _outcome(delivery, said, began_at, time.monotonic() - began)
+            outcome = self.call(delivery.url, headers, body)
+        if outcome.answer and outcome.answer.status in _OVERLOADED:
+            rests = seconds_given(outcome.answer.headers.get("retry-after"), self._clock())
+            outcome = replace(outcome, rests_seconds=rests)
+        return _outcome(delivery, outcome, began_at, time.monotonic() - began)
 
     def apply(self, delivery: Delivery, endpoint: Endpoint, act: PlatformAct) -> SendOutcome:
         """See `SiteNotifier.apply`."""
         began_at, began = self._clock(), time.monotonic()
-        said = PLATFORMS[endpoint.form](act, endpoint, self.call, self._clock())
-        return _outcome(delivery, said, began_at, time.monotonic() - began)
+        outcome = PLATFORMS[endpoint.form](act, endpoint, self.call, self._clock())
+        return _outcome(delivery, outcome, began_at, time.monotonic() - began)
 
     def call(
         self,
@@ -234,19 +234,19 @@ def _headers(
 
 
 def _outcome(
-    delivery: Delivery, said: CallOutcome, began_at: datetime, seconds: float
+    delivery: Delivery, outcome: CallOutcome, began_at: datetime, seconds: float
 ) -> SendOutcome:
     return SendOutcome(
         attempt=DeliveryAttempt(
             delivery_id=delivery.id,
             at=began_at,
             milliseconds=round(seconds * 1000),
-            status=said.answer.status if said.answer else None,
-            problem=said.problem,
+            status=outcome.answer.status if outcome.answer else None,
+            problem=outcome.problem,
         ),
-        hopeless=said.hopeless,
-        retry_after_seconds=said.rests_seconds,
-        settled=said.settled,
-        refused=said.refused,
-        uncertain=said.uncertain,
+        hopeless=outcome.hopeless,
+        retry_after_seconds=outcome.rests_seconds,
+        settled=outcome.settled,
+        refused=outcome.refused,
+        uncertain=outcome.uncertain,
     )

@@ -23,7 +23,7 @@ from service.wiring import Wired
 # The period of the audit sample from which false positives are estimated.
 AUDIT_DAYS = 30
 _SLOW_SECONDS = 60.0
-_RETRAININGS_LOOKED_AT = 50
+_MAX_RETRAININGS = 50
 KILLED = "killed"
 """The displayed state of a running retraining whose last report is too old."""
 
@@ -206,7 +206,7 @@ def _audit(wired: Wired, book: FigureBook) -> Iterator[Metric]:
 
 
 def _retrainings(wired: Wired) -> Iterator[Metric]:
-    recent = wired.services.retrainings.recent(limit=_RETRAININGS_LOOKED_AT)
+    recent = wired.services.retrainings.recent(limit=_MAX_RETRAININGS)
     if not recent:
         return
     now, newest = wired.services.clock(), recent[0]

@@ -25,7 +25,7 @@ from service.domain.form import ReadToken
 _ALGORITHM = "PBKDF2/SHA-256"
 # 100 to 300 tries of 1,000 rounds, 200,000 rounds on average; see `RESULTS.md` for the times.
 _ROUNDS = 1_000
-_FEWEST_TRIES, _MORE_TRIES = 100, 200
+_MIN_TRIES, _MORE_TRIES = 100, 200
 _NUMBERS = ("cost", "keyLength")
 _TEXTS = ("algorithm", "keyPrefix", "nonce", "salt", "keySignature")
 
@@ -41,7 +41,7 @@ class AltchaFormChallenges:
         challenge = create_challenge(
             _ALGORITHM,
             _ROUNDS,
-            counter=_FEWEST_TRIES + secrets.randbelow(_MORE_TRIES),
+            counter=_MIN_TRIES + secrets.randbelow(_MORE_TRIES),
             data={"page": page or "", "at": int(at.timestamp() * 1_000)},
             hmac_secret=self._key("challenges", site_id),
             hmac_key_secret=self._key("solutions", site_id),

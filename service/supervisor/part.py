@@ -17,7 +17,7 @@ from typing import IO
 log = logging.getLogger(__name__)
 
 _FIRST_BACKOFF_SECONDS = 0.25
-_LONGEST_BACKOFF_SECONDS = 30.0
+_MAX_BACKOFF_SECONDS = 30.0
 # A process that ran this long was healthy; its next exit counts as the first.
 _HEALTHY_AFTER_SECONDS = 60.0
 # After this many consecutive exits `mend` is called.
@@ -67,8 +67,8 @@ class Part:
         self.works = threading.Event()
         self._started_at = 0.0
         self._due_at = 0.0
-        self._deaths = 0
-        self._ends_by_itself = 0
+        self._exits = 0
+        self._own_exits = 0
 
     def has_died(self) -> bool:
         """Return True if the process was started and has exited."""
@@ -118,17 +118,17 @@ class Part:
             return None
         self._process = None
         lived = self._monotonic() - self._started_at
-        self._deaths = 1 if lived >= _HEALTHY_AFTER_SECONDS else self._deaths + 1
-        wait = min(_FIRST_BACKOFF_SECONDS * 2 ** (self._deaths - 1), _LONGEST_BACKOFF_SECONDS)
+        self._exits = 1 if lived >= _HEALTHY_AFTER_SECONDS else self._exits + 1
+        wait = min(_FIRST_BACKOFF_SECONDS * 2 ** (self._exits - 1), _MAX_BACKOFF_SECONDS)
         self._due_at = self._monotonic() + wait
         log.warning(
             "a part ended and is started again",
             extra={"part": self.recipe.name, "how": describe_exit(code), "in_seconds": wait},
         )
         # A process that was killed had worked until then.
-        self._ends_by_itself = self._ends_by_itself + 1 if code > 0 else 0
-        if self._ends_by_itself == _EXITS_UNTIL_MENDED and self.recipe.mend():
-            self._deaths, self._due_at = 0, self._monotonic()
+        self._own_exits = self._own_exits + 1 if code > 0 else 0
+        if self._own_exits == _EXITS_UNTIL_MENDED and self.recipe.mend():
+            self._exits, self._due_at = 0, self._monotonic()
         return code
 
     def ask_to_stop(self) -> None:

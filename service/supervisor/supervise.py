@@ -84,7 +84,7 @@ RESTART_SIGNAL = signal.SIGUSR2
 """Asks for a restart of everything but Valkey, one part after another."""
 
 _HANDLED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, RESTART_SIGNAL)
-_LOOK_WHEN_ALL_RUNS_SECONDS = 0.5
+_POLL_WHEN_READY_SECONDS = 0.5
 # Loading a classifier from a slow disk may take long.
 _READY_SECONDS = 120.0
 # Longer than the API drains (8 s), than the worker's longest batch, than the slowest callback
@@ -206,7 +206,7 @@ class _Crew:
             if self._signals.restart:
                 self._signals.restart = False
                 self._restart()
-            self._signals.wait(_LOOK_WHEN_ALL_RUNS_SECONDS)
+            self._signals.wait(_POLL_WHEN_READY_SECONDS)
 
     def _restart(self) -> None:
         """Replace one part after another; each works until its successor does."""

@@ -22,8 +22,8 @@ log = logging.getLogger(__name__)
 # The longest socket path on Linux (108 bytes) and macOS (104), with the terminating zero.
 _MAX_SOCKET_BYTES = 103
 _ANSWER_SECONDS = 15.0
-_ASK_SECONDS = 1.0
-_LOOK_EVERY_SECONDS = 0.01
+_PING_SECONDS = 1.0
+_POLL_SECONDS = 0.01
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,25 +96,25 @@ def wait_for_valkey(valkey: EmbeddedValkey, *, died: Callable[[], bool]) -> bool
     deadline = time.monotonic() + _ANSWER_SECONDS
     while time.monotonic() < deadline and not died():
         try:
-            said = _ask(valkey)
+            reply = _ping(valkey)
         except OSError:
-            said = b""
-        if b"+PONG" in said:
+            reply = b""
+        if b"+PONG" in reply:
             return True
-        if b"-LOADING" in said:
+        if b"-LOADING" in reply:
             deadline = time.monotonic() + _ANSWER_SECONDS
-        time.sleep(_LOOK_EVERY_SECONDS)
+        time.sleep(_POLL_SECONDS)
     return False
 
 
-def _ask(valkey: EmbeddedValkey) -> bytes:
+def _ping(valkey: EmbeddedValkey) -> bytes:
     """Return the server's response to a ping. Raise `OSError` if it is unreachable.
 
     Uses a plain socket, because a client would stay in the supervisor's memory.
     """
     family = socket.AF_UNIX if isinstance(valkey.address, str) else socket.AF_INET
     with socket.socket(family) as connection:
-        connection.settimeout(_ASK_SECONDS)
+        connection.settimeout(_PING_SECONDS)
         connection.connect(valkey.address)
         connection.sendall(f"AUTH {valkey.password}\r\nPING\r\nQUIT\r\n".encode())
         with connection.makefile("rb") as answer:

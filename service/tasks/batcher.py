@@ -33,7 +33,7 @@ _CHECK_AGAIN_SECONDS = 0.1
 _SHARE_SECONDS = 1.0
 # The weight of a batch decreases by this factor with each later one.
 _DECAY = 0.95
-_LEAST_SECONDS_EACH = 1e-6
+_MIN_SECONDS_EACH = 1e-6
 
 CallAfter = Callable[[float, Callable[[], None]], object]
 
@@ -113,7 +113,7 @@ class Pace:
         # The previous estimate has the weight of a spread of one comment squared, because batches
         # of equal size do not separate the two costs.
         each = (together + self.seconds_each) / (spread + 1.0)
-        self.seconds_each = min(max(each, _LEAST_SECONDS_EACH), mean / size)
+        self.seconds_each = min(max(each, _MIN_SECONDS_EACH), mean / size)
         self.fixed_seconds = mean - self.seconds_each * size
 
     def size_within(self, seconds: float) -> int:

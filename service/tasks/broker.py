@@ -39,7 +39,7 @@ LANE_QUEUES: Mapping[Lane, QueueName] = {
 COMMENT_ID_FIELD = "comment_id"
 
 # Longer than any batch with its retries takes (a test compares them), short enough that a killed
-# worker's comments are redelivered before their sites time out.
+# worker's comments are redelivered soon.
 VISIBILITY_TIMEOUT_SECONDS = 120
 
 # "priority" keeps the order of queues, so that the interactive lane is first. Abandoned messages

@@ -101,7 +101,9 @@ class Heartbeat:
             if self._is_first:
                 fields: Any = self._client.hgetall(self._kind)
                 dead_since = time.time() - 2 * _EXPIRES_SECONDS
-                dead = [name for name, said in fields.items() if _read(name, said)[0] < dead_since]
+                dead = [
+                    name for name, value in fields.items() if _read(name, value)[0] < dead_since
+                ]
                 if dead:
                     self._client.hdel(self._kind, *dead)
             with self._client.pipeline(transaction=False) as pipeline:

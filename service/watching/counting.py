@@ -24,7 +24,7 @@ _STAGE_SECONDS = (
     3600, 86400,
 )  # fmt: skip
 _HTTP_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
-_TOLD_SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15)
+_DELIVERY_SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15)
 _UPKEEP_SECONDS = (0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 5, 30, 300)
 _BATCH_COMMENTS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 _CAUSES = ("history", "model", "detectors", "judging")
@@ -74,7 +74,7 @@ class CountingObserver(Observer):
         self._told_seconds = histogram(
             "callback_seconds",
             "Seconds that a site took to answer, or to fail.",
-            buckets=_TOLD_SECONDS,
+            buckets=_DELIVERY_SECONDS,
         )
         self._requests = counter(
             "http_requests",

@@ -54,16 +54,16 @@ class Part:
 
 
 @dataclass(slots=True)
-class _Kept:
+class _PartState:
     part: Part
     readings: Sequence[Metric] = ()
     read_at: float = float("-inf")
-    asked_at: float = float("-inf")
+    started_at: float = float("-inf")
     rest_seconds: float = 0.0
     well: bool = False
     running: Future[None] | None = None
 
-    def hangs(self) -> bool:
+    def is_reading(self) -> bool:
         return self.running is not None and not self.running.done()
 
 
@@ -78,7 +78,7 @@ class Readings:
         self, parts: Mapping[str, Part], *, monotonic: Callable[[], float] = time.monotonic
     ) -> None:
         self._monotonic = monotonic
-        self._kept = {name: _Kept(part) for name, part in parts.items()}
+        self._kept = {name: _PartState(part) for name, part in parts.items()}
         self._lock = threading.Lock()
         self._pool = ThreadPoolExecutor(max(1, len(parts)), thread_name_prefix="readings")
 
@@ -86,9 +86,9 @@ class Readings:
         """Return the numbers of all parts."""
         with self._lock:
             for name, kept in self._kept.items():
-                due = kept.asked_at + max(kept.part.every_seconds, kept.rest_seconds)
-                if not kept.hangs() and self._monotonic() >= due:
-                    kept.asked_at = self._monotonic()
+                due = kept.started_at + max(kept.part.every_seconds, kept.rest_seconds)
+                if not kept.is_reading() and self._monotonic() >= due:
+                    kept.started_at = self._monotonic()
                     kept.running = self._pool.submit(self._read, name, kept)
             running = [kept.running for kept in self._kept.values() if kept.running]
         wait(running, timeout=_ANSWER_SECONDS)
@@ -97,7 +97,7 @@ class Readings:
         with self._lock:
             for name, kept in self._kept.items():
                 about = "Whether the numbers of this part could be read lately."
-                is_well = kept.well and not kept.hangs()
+                is_well = kept.well and not kept.is_reading()
                 found.append(as_metric("slopsieve_part_read", about, is_well, {"part": name}))
                 if now - kept.read_at <= _MAX_AGE_SECONDS + kept.part.every_seconds:
                     found += kept.readings
@@ -107,7 +107,7 @@ class Readings:
         """Stop reading."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
-    def _read(self, name: str, kept: _Kept) -> None:
+    def _read(self, name: str, kept: _PartState) -> None:
         began = self._monotonic()
         try:
             readings: Sequence[Metric] | None = tuple(kept.part.read())
@@ -125,14 +125,14 @@ class Readings:
 _CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 # More frequent scrapes get the same text.
 _TEXT_CACHED_SECONDS = 1.0
-_MOST_SLOTS = 256
-_LONGEST_PATH_BYTES = 100
+_MAX_SLOTS = 256
+_MAX_PATH_BYTES = 100
 # A process that takes longer, for example in native code, is left out of one scrape.
 _NEIGHBOUR_TIMEOUT_SECONDS = 1.0
-_MOST_BYTES = 16 * 1024 * 1024
+_MAX_BYTES = 16 * 1024 * 1024
 # The predecessor of this process may hold the port until it has drained.
 _RETRY_EVERY_SECONDS = 0.5
-_LOOK_EVERY_SECONDS = 0.2
+_POLL_SECONDS = 0.2
 # Clients are served one at a time; a silent one must not block the others.
 _CLIENT_TIMEOUT_SECONDS = 2.0
 
@@ -264,7 +264,7 @@ class MetricsSocket:
         threading.Thread(target=self._serve, name="metrics", daemon=True).start()
 
     def _take_slot(self, folder: Path, process: str) -> str:
-        for number in range(_MOST_SLOTS):
+        for number in range(_MAX_SLOTS):
             self._lock = (folder / f"{process}-{number}.lock").open("w")
             try:
                 # Held until this process exits.
@@ -317,7 +317,7 @@ def _read_socket(path: Path) -> bytes:
             connection.connect(address)
         while block := connection.recv(1 << 16):
             received += block
-            if len(received) > _MOST_BYTES:
+            if len(received) > _MAX_BYTES:
                 raise ValueError("too much")
     return bytes(received)
 
@@ -325,7 +325,7 @@ def _read_socket(path: Path) -> bytes:
 @contextlib.contextmanager
 def _short_path(path: Path) -> Iterator[str]:
     """Yield a path of the socket that is short enough, about a hundred bytes."""
-    if len(os.fsencode(path)) <= _LONGEST_PATH_BYTES:
+    if len(os.fsencode(path)) <= _MAX_PATH_BYTES:
         yield str(path)
         return
     descriptor = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
@@ -372,7 +372,7 @@ class MetricsPort:
             with server:
                 host, port = server.server_address[:2]
                 self.bound = (str(host), int(port))
-                server.timeout = _LOOK_EVERY_SECONDS
+                server.timeout = _POLL_SECONDS
                 while not self._closed.is_set():
                     server.handle_request()
 

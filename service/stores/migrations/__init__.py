@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 _POSTGRESQL_LOCK = 5_071_033_186
 # Another process may be filling a large table.
 _WAIT_FOR_OTHERS_SECONDS = 600.0
-_LOOK_EVERY_SECONDS = 0.1
+_POLL_SECONDS = 0.1
 # While a step waits for a table, all later statements wait too.
 _STEP_LOCK_TIMEOUT = "2s"
 # CREATE INDEX CONCURRENTLY waits for other transactions, but blocks nothing.
@@ -193,7 +193,7 @@ def _exclusive(engine: sa.Engine) -> Iterator[None]:
             if time.monotonic() > deadline:
                 msg = "another process has been migrating the database for ten minutes"
                 raise MigrationBlockedError(msg)
-            time.sleep(_LOOK_EVERY_SECONDS)
+            time.sleep(_POLL_SECONDS)
 
 
 def _run_step(engine: sa.Engine, script: Script, *, down: bool) -> None:

@@ -98,9 +98,9 @@ class PersonalDataStore(SqlStore):
     ) -> list[CommentId]:
         """Return comments received before then whose text is still stored, in no order.
 
-        Comments that wait for a verdict or a decision are excluded. With `only`, a comment's age
-        counts from the last undoing of a decision on it; with HELD also from its site's last change
-        of mode.
+        Comments that wait for a verdict or a decision are excluded. With `only`, so
+        are those with a decision undone since then; with HELD also those whose site changed its
+        mode since then.
         """
         # One query per outcome, because the index sorts by outcome and age.
         queries = [_old(outcome, received_before) for outcome in Outcome]

@@ -178,7 +178,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # More comments within one microsecond use positions of the next.
 _PLACES = 2_048
 # Comments after the year 2109 count as of one moment, so that the number fits.
-_LAST_MICROSECOND = 4_400_000_000_000_000
+_MAX_MICROSECOND = 4_400_000_000_000_000
 
 
 class CaseSearch(SqlStore):
@@ -272,15 +272,15 @@ def select_docs(
 
 
 def _of_reports(terms: Sequence[Term]) -> Iterator[sa.ColumnElement[bool]]:
-    said = comments.c.reported_as
+    reported_as = comments.c.reported_as
     for term in terms:
         if term.value in ("yes", "no"):
             reported = (term.value == "yes") is not term.negated
-            yield said.is_not(None) if reported else said.is_(None)
+            yield reported_as.is_not(None) if reported else reported_as.is_(None)
         elif term.negated:
-            yield sa.or_(said.is_(None), said != term.value)
+            yield sa.or_(reported_as.is_(None), reported_as != term.value)
         else:
-            yield said == term.value
+            yield reported_as == term.value
 
 
 def _of_decisions(query: SearchQuery) -> Iterator[sa.ColumnElement[bool]]:
@@ -341,7 +341,7 @@ def _tsquery(needs: Sequence[Need]) -> str:
 def first_place(moment: datetime) -> int:
     """Return the smallest `seq` of comments that arrive at this moment."""
     micros = (moment - _EPOCH) // timedelta(microseconds=1)
-    return max(-_LAST_MICROSECOND, min(micros, _LAST_MICROSECOND)) * _PLACES
+    return max(-_MAX_MICROSECOND, min(micros, _MAX_MICROSECOND)) * _PLACES
 
 
 def mark_for_index(connection: sa.Connection, ids: Sequence[CommentId]) -> None:

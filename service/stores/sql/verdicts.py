@@ -86,7 +86,7 @@ class VerdictStore(SqlStore):
         if not first:
             return []
         positions = _add(tx, first, audit)
-        # Messages about these were created before the verdict and lack it. They are few.
+        # A few were decided or reported before their verdict, so their messages lack it.
         spoken_of = sorted(key for key, row in positions.items() if row.decided or row.reported_as)
         told = [one for one in deliveries if one.comment_id in positions.keys() - spoken_of]
         if tell and spoken_of:

@@ -23,7 +23,7 @@ _T = TypeVar("_T")
 _FAILURES_TO_OPEN = 3
 # A restart takes about a second; later, a try of 0.25 s every 8 s costs 3 % of a worker's time.
 _FIRST_PAUSE_SECONDS = 1.0
-_LONGEST_PAUSE_SECONDS = 8.0
+_MAX_PAUSE_SECONDS = 8.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +89,7 @@ class Circuit:
             self._failures += 1
             if is_try:
                 self._is_tried = False
-                self._pause_seconds = min(2 * self._pause_seconds, _LONGEST_PAUSE_SECONDS)
+                self._pause_seconds = min(2 * self._pause_seconds, _MAX_PAUSE_SECONDS)
             elif self._opens_until is not None or self._failures < _FAILURES_TO_OPEN:
                 # Calls that began before the circuit opened change nothing.
                 return
