@@ -115,12 +115,12 @@ class Engine:
 
         with self._lock:
             try:
-                with _failures_told():
+                with _as_classifier_errors():
                     for _ in range(min(len(windows), _STARTED_AHEAD)):
                         start_next(self._first.take())
                 if meanwhile is not None:
                     meanwhile()
-                with _failures_told():
+                with _as_classifier_errors():
                     while running:
                         i, request, is_first = running[0]
                         request.wait()
@@ -183,7 +183,7 @@ class _Part:
 
 
 @contextmanager
-def _failures_told() -> Iterator[None]:
+def _as_classifier_errors() -> Iterator[None]:
     try:
         yield
     except RuntimeError as error:

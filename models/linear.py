@@ -13,7 +13,7 @@ import numpy.typing as npt
 from models.features import DIMENSIONS, Features, FloatArray, IdArray
 
 # The prefix of a single table's arrays.
-_ALONE = "spam"
+_PREFIX = "spam"
 
 
 class LinearTable:
@@ -119,7 +119,7 @@ def mean_of(tables: Sequence[LinearTable]) -> LinearTable:
 def table_bytes(table: LinearTable) -> bytes:
     """Return a table as a compressed archive of plain arrays, for `read_table`."""
     buffer = io.BytesIO()
-    np.savez_compressed(buffer, allow_pickle=False, **table.to_arrays(_ALONE))
+    np.savez_compressed(buffer, allow_pickle=False, **table.to_arrays(_PREFIX))
     return buffer.getvalue()
 
 
@@ -130,7 +130,7 @@ def read_table(content: bytes) -> LinearTable:
     """
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-            return LinearTable.from_arrays(_ALONE, {name: archive[name] for name in archive.files})
+            return LinearTable.from_arrays(_PREFIX, {name: archive[name] for name in archive.files})
     except (KeyError, OSError, EOFError, AttributeError, ValueError, BadZipFile) as error:
         msg = f"this is no table of coefficients ({type(error).__name__})"
         raise ValueError(msg) from error

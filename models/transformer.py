@@ -80,7 +80,7 @@ class Calibration:
     names_to: float = UNBOUNDED
     linear_from: float = -UNBOUNDED
     linear_to: float = UNBOUNDED
-    # The second part reads windows whose log-odds by the first lie between these.
+    # The second part reads windows whose log-odds by the first are between these.
     open_above: float = 0.0
     open_below: float = 0.0
     marks_from: float

@@ -32,7 +32,7 @@ def dies_with_us(program: str, *arguments: str, niceness: int = 0) -> tuple[str,
 
 
 def die_with(parent: int, how: signal.Signals) -> None:
-    """Send this process the signal `how` as soon as `parent` has ended, for whatever reason."""
+    """Send this process the signal `how` as soon as `parent` has ended, for any reason."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(how))
     else:

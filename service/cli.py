@@ -15,7 +15,7 @@ from service.logs import configure_command_logging
 from service.start_error import SettingsError, StartError
 
 # Each command's module, imported only when the command runs, and its line in `--help`.
-_ROOM = f"{PREFIX}service.commands"
+_PACKAGE = f"{PREFIX}service.commands"
 _COMMANDS = {
     "up": ("run", "Start everything and keep it running until Ctrl-C or SIGTERM."),
     "restart": ("run", "Restart a running Slopsieve without refusing a request."),
@@ -56,7 +56,7 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        module = importlib.import_module(f"{_ROOM}.{_COMMANDS[cmd_name][0]}")
+        module = importlib.import_module(f"{_PACKAGE}.{_COMMANDS[cmd_name][0]}")
         name = cmd_name.replace("-", "_")
         command = getattr(module, f"{name}_command", None) or getattr(module, f"{name}_group")
         assert isinstance(command, click.Command)  # noqa: S101  # the table above is ours

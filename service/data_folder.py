@@ -15,7 +15,7 @@ from typing import BinaryIO
 from service.start_error import ExitCode, StartError
 
 PRIVATE_FILE = 0o600
-_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_DISK_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 # A shorter key could be guessed; the generated one has 43 characters.
 MIN_SECRET_CHARS = 32
 
@@ -57,7 +57,7 @@ class DataFolder:
             with tempfile.TemporaryFile(dir=self.path) as probe:
                 probe.write(b"can this folder be written to?")
         except OSError as error:
-            if error.errno in _NO_ROOM:
+            if error.errno in _DISK_FULL:
                 return "its disk is full", "make room there; what is kept is not lost"
             reason = "it is a file" if self.path.is_file() else error.strerror
             return (

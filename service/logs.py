@@ -26,7 +26,7 @@ _MAX_LISTED = 200
 _QUIET = ("celery", "kombu", "amqp", "waitress", "alembic", "sqlalchemy", "urllib3", "py.warnings")
 # The HTTP server's lines continue with a path, or with the client's address and its input.
 _SERVER = "waitress"
-_WHAT_CAME = re.compile(r" [</].*", re.DOTALL)
+_REQUEST_PART = re.compile(r" [</].*", re.DOTALL)
 
 
 class LogFormat(StrEnum):
@@ -126,7 +126,7 @@ def _failure(record: logging.LogRecord) -> dict[str, str]:
 
 def _words(record: logging.LogRecord) -> str:
     words = record.getMessage()
-    return _WHAT_CAME.sub("", words) if record.name == _SERVER else words
+    return _REQUEST_PART.sub("", words) if record.name == _SERVER else words
 
 
 def _one_line(text: str) -> str:

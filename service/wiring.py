@@ -151,7 +151,7 @@ def wire(settings: Settings) -> Wired:
         valkey_url=valkey_url,
         session_secret=_derive(secret, "sessions").hex(),
         metrics_token=(
-            _long_enough(settings.metrics_token, "METRICS_TOKEN")
+            _require_long(settings.metrics_token, "METRICS_TOKEN")
             if settings.metrics_token
             else None
         ),
@@ -310,7 +310,7 @@ def find_valkey_url(settings: Settings, folder: DataFolder) -> str:
     """Return Valkey's URL in redis-py's form. Raises `StartError` if it is invalid."""
     if settings.valkey_url is None:
         return folder.read_valkey_url()
-    return _as_redis_writes_it(settings.valkey_url, "VALKEY_URL")
+    return _redis_url(settings.valkey_url, "VALKEY_URL")
 
 
 def open_history(settings: Settings, valkey_url: str) -> ValkeyHistoryStore:
@@ -328,10 +328,10 @@ def find_history_server(settings: Settings, valkey_url: str) -> tuple[str, bool]
         return valkey_url, False
     scheme, separator, rest = settings.history_url.get_secret_value().strip().partition("://")
     single = SecretStr(f"{scheme.lower().removesuffix(_CLUSTER)}{separator}{rest}")
-    return _as_redis_writes_it(single, "HISTORY_URL"), scheme.lower().endswith(_CLUSTER)
+    return _redis_url(single, "HISTORY_URL"), scheme.lower().endswith(_CLUSTER)
 
 
-def _as_redis_writes_it(given: SecretStr, variable: str) -> str:
+def _redis_url(given: SecretStr, variable: str) -> str:
     scheme, separator, rest = given.get_secret_value().strip().partition("://")
     scheme = _SCHEME_ALIASES.get(scheme.lower(), scheme.lower())
     if not separator or not rest or scheme not in {"redis", "rediss", "unix"}:
@@ -358,21 +358,23 @@ def fit_schema(engine: sa.Engine, settings: Settings) -> None:
 def _secret_key(settings: Settings, folder: DataFolder) -> str:
     if settings.secret_key is None:
         return folder.secret_key()
-    return _long_enough(settings.secret_key, "SECRET_KEY")
+    return _require_long(settings.secret_key, "SECRET_KEY")
 
 
 def _sender_secrets(settings: Settings, secret: str) -> SenderSecrets:
     """Return the keys of senders. A sender secret in either setting gives the same key."""
     present, before = settings.sender_secret, settings.sender_secret_before
     if present is not None:
-        secret = _long_enough(present, "SENDER_SECRET")
+        secret = _require_long(present, "SENDER_SECRET")
     return SenderSecrets(
         present=_derive(secret, "senders"),
-        before=_derive(_long_enough(before, "SENDER_SECRET_BEFORE"), "senders") if before else None,
+        before=_derive(_require_long(before, "SENDER_SECRET_BEFORE"), "senders")
+        if before
+        else None,
     )
 
 
-def _long_enough(given: SecretStr, name: str) -> str:
+def _require_long(given: SecretStr, name: str) -> str:
     value = given.get_secret_value()
     if len(value) < MIN_SECRET_CHARS:
         msg = f"{ENV_PREFIX}{name}: needs at least {MIN_SECRET_CHARS} characters"

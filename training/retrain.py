@@ -111,11 +111,11 @@ def _bounded(options: argparse.Namespace, config: RetrainConfig) -> int:
         with threadpool_limits(options.threads):
             return _retrain(options, config)
     except MemoryError:
-        _tell(options.run, "failed", problem="it needs more memory: raise --memory-mb")
+        _write_progress(options.run, "failed", problem="it needs more memory: raise --memory-mb")
         return OUT_OF_MEMORY
     except Exception as error:
         said = str(error).splitlines()
-        _tell(options.run, "failed", problem=said[0] if said else type(error).__name__)
+        _write_progress(options.run, "failed", problem=said[0] if said else type(error).__name__)
         raise
 
 
@@ -124,7 +124,7 @@ def _retrain(options: argparse.Namespace, config: RetrainConfig) -> int:
     run, versions = options.run, options.versions
 
     # The data.
-    _tell(run, "running", step="read")
+    _write_progress(run, "running", step="read")
     decisions = read_decisions(options.decisions)
     paths = [*([DEFAULT_DATA] if DEFAULT_DATA.exists() else []), *options.data]
     dataset = read_dataset(paths, corrections=LABEL_CORRECTIONS).examples if paths else ()
@@ -147,7 +147,7 @@ def _retrain(options: argparse.Namespace, config: RetrainConfig) -> int:
         return _end(options, report, recommendation="nothing to learn")
 
     # The model.
-    _tell(run, "running", step="fit", share_done=0.2)
+    _write_progress(run, "running", step="fit", share_done=0.2)
     files = _files_of(versions / current)
     before = read_members(files, threads=options.threads)
     taught = [one.decided.example for one in split.taught]
@@ -163,7 +163,7 @@ def _retrain(options: argparse.Namespace, config: RetrainConfig) -> int:
     candidate = {**files, LINEAR_FILE: table_bytes(table)}
 
     # The comparison.
-    _tell(run, "running", step="compare", share_done=0.5)
+    _write_progress(run, "running", step="compare", share_done=0.5)
     after = read_members(candidate, threads=options.threads)
     held = [one.example for one in split.held]
     fusion = before.known_fusion
@@ -176,7 +176,7 @@ def _retrain(options: argparse.Namespace, config: RetrainConfig) -> int:
     )
 
     # The version.
-    _tell(run, "running", step="report", share_done=0.9)
+    _write_progress(run, "running", step="report", share_done=0.9)
     name = _free_name(run, versions)
     found = _with(
         report,
@@ -263,12 +263,12 @@ def _end(
     page = options.run / REPORT_PAGE
     page.write_bytes(report_markdown(report, texts=texts or {}).encode("utf-8", "replace"))
     _write(options.run / REPORT_FILE, report_json(report))
-    _tell(options.run, "ended", share_done=1.0)
+    _write_progress(options.run, "ended", share_done=1.0)
     print(f"{report.version or 'no candidate'}: {report.recommendation or 'dry run'}; see {page}")
     return 0
 
 
-def _tell(
+def _write_progress(
     run: Path,
     state: str,
     *,

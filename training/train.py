@@ -1,4 +1,4 @@
-"""Trains one version: a network beside linear members, joined and calibrated.
+"""Trains one version: a network and linear members, joined and calibrated.
 
 Reads top to bottom: settings, data and folds, the members that each fold trains, what is fitted and
 measured on their answers, the version, the command.
@@ -222,7 +222,7 @@ class Training:
         if not path.exists():
             network, _ = self.network(str(fold))
             reader = network_reader(network, self.config.join.open_log_odds)
-            _say(f"fold {fold}: reading {len(examples):,} comments")
+            _print(f"fold {fold}: reading {len(examples):,} comments")
             read = read_network([e.input for e in examples], reader, tokeniser)
             _write(path, read_bytes(read))
         windows = [tokeniser.windows(e.input) for e in examples]
@@ -233,7 +233,7 @@ class Training:
 
         def fit() -> Mapping[str, bytes]:
             taught = [self.examples[i] for i in self.teaching(stage)]
-            _say(f"{stage}: the linear members on {len(taught):,} comments")
+            _print(f"{stage}: the linear members on {len(taught):,} comments")
             return Tables.fit(taught, self.dataset, self.config.join).files
 
         return Tables.read(self._keep(f"tables-{stage}", fit))
@@ -244,7 +244,7 @@ class Training:
         def round_last() -> Mapping[str, bytes]:
             config = self.config
             network, _ = self.network(FINAL)
-            _say("rounding to int8")
+            _print("rounding to int8")
             return export_quantisation_aware(
                 network,
                 [self.examples[i] for i in self.teaching(FINAL)],
@@ -341,13 +341,13 @@ def _write(path: Path, content: bytes) -> None:
 def tell_progress(stage: str, progress: Progress) -> None:
     """Print a stage's progress on standard error every 50 steps."""
     if progress.step % 50 == 0 or progress.step == progress.steps:
-        _say(
+        _print(
             f"{stage}: step {progress.step} of {progress.steps}, loss {progress.loss:.3f}, "
             f"{progress.seconds_left / 60:.0f} min left"
         )
 
 
-def _say(said: str) -> None:
+def _print(said: str) -> None:
     print(said, file=sys.stderr, flush=True)
 
 
@@ -402,10 +402,10 @@ def _fit_on_folds(run: Training) -> _Fitted:
     calibration = calibrate(
         held.read, held.examples, run.config.join, is_real=_if_enough(real, held.examples)
     )
-    _say("looking with every detector, fitting weights")
+    _print("looking with every detector, fitting weights")
     evidence = held.evidence(calibration)
     weighed = weigh(evidence, run.config.weigh)
-    _say("measuring")
+    _print("measuring")
     measured = measure_part(
         OUT_OF_FOLD,
         held.examples,
@@ -480,7 +480,7 @@ def make_version(run: Training) -> Made:
     drawn = draw_to_compare(len(taught), config.embedding_comments, config.seed)
     projection, embedding = fit_embedding(engine, tokeniser, [taught[i] for i in drawn])
     members = _members(run, fitted, tables, engine)
-    _say("contrasts")
+    _print("contrasts")
     contrasts = measure_contrasts(
         draw(fitted.parts[0].examples, config.contrast_comments, config.seed),
         _judge_out_of_fold(run, fitted),
@@ -620,9 +620,9 @@ def _train_version(options: argparse.Namespace, config: TrainConfig) -> int:
     run = Training(dataset, config, folder)
     _check_labels(run)
     folder.mkdir(parents=True, exist_ok=True)
-    _say(f"{len(dataset.examples):,} comments, {config.rotation.n_folds} folds")
+    _print(f"{len(dataset.examples):,} comments, {config.rotation.n_folds} folds")
     if options.jobs > 1:
-        _train_at_once(run, data, options.jobs)
+        _train_in_pool(run, data, options.jobs)
     made = make_version(run)
 
     now = datetime.now(UTC)
@@ -675,28 +675,28 @@ def _check_labels(run: Training) -> None:
 
 
 # The run of a pool's process.
-_run_here: Training | None = None
+_pool_run: Training | None = None
 
 
 def _begin_process(data: Sequence[Path], config: TrainConfig, folder: Path, threads: int) -> None:
-    global _run_here  # a pool's initializer can only set a global
+    global _pool_run  # a pool's initializer can only set a global
     torch.set_num_threads(threads)
-    _run_here = Training(_read_data(data), config, folder)
+    _pool_run = Training(_read_data(data), config, folder)
 
 
-def _prepare_here(kind: str, of: str) -> None:
+def _work_in_pool(kind: str, of: str) -> None:
     """Do the slow work of a stage in a process of its own, which stores the results."""
-    if _run_here is None:
+    if _pool_run is None:
         raise RuntimeError("a pool's process must begin with the run that it works for")
     if kind == "linear":
-        _run_here.linear_held_out(int(of))
+        _pool_run.linear_held_out(int(of))
     elif kind == "tables":
-        _run_here.tables(of)
+        _pool_run.tables(of)
     else:
-        _run_here.held_out(int(of))
+        _pool_run.held_out(int(of))
 
 
-def _train_at_once(run: Training, data: Sequence[Path], jobs: int) -> None:
+def _train_in_pool(run: Training, data: Sequence[Path], jobs: int) -> None:
     """Train the folds' missing parts, in `jobs` processes."""
     _ = run.tokeniser_json
     folds = run.stages[:-1]
@@ -709,7 +709,7 @@ def _train_at_once(run: Training, data: Sequence[Path], jobs: int) -> None:
         _begin_process,
         (data, run.config, run.folder, threads),
     ) as pool:
-        for done in [pool.submit(_prepare_here, *one) for one in work]:
+        for done in [pool.submit(_work_in_pool, *one) for one in work]:
             done.result()
 
 

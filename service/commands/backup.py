@@ -248,9 +248,9 @@ def _open_member(archive: tarfile.TarFile, name: str) -> IO[bytes]:
     envvar="SLOPSIEVE_MOVE_TO",
     required=True,
     help="The database to move to, postgresql://… or sqlite:///FILE; better as SLOPSIEVE_MOVE_TO, "
-    "as a command line can be read by others.",
+    "because others can read command lines.",
 )
-@click.option("--resume", is_flag=True, help="Go on with a move that was stopped.")
+@click.option("--resume", is_flag=True, help="Continue a move that was stopped.")
 @data_dir_option
 @json_option
 def move_command(*, url: str, resume: bool) -> None:

@@ -94,7 +94,7 @@ def score_command(file: str, out: str) -> None:
     "--out",
     required=True,
     type=click.Path(file_okay=False),
-    help="The folder for scores.jsonl, report.json and report.md; made if it is missing.",
+    help="The folder for scores.jsonl, report.json and report.md; created if it is missing.",
 )
 def evaluate_command(files: tuple[str, ...], out: str) -> None:
     """Judge labelled FILES and report how well.

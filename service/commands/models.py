@@ -149,9 +149,9 @@ def _known_version(folder: Path, name: str) -> str:
     "data",
     type=click.Path(exists=True),
     multiple=True,
-    help="Labelled comments to read beside the decisions (SLOPSIEVE_RETRAIN_DATA).",
+    help="Labelled comments to read in addition to decisions (SLOPSIEVE_RETRAIN_DATA).",
 )
-@click.option("--dry-run", is_flag=True, help="Say what would be learnt and how long it takes.")
+@click.option("--dry-run", is_flag=True, help="Print what would be learnt and the estimated time.")
 @click.option(
     "--promote/--wait",
     "promotes",
@@ -159,9 +159,9 @@ def _known_version(folder: Path, name: str) -> str:
     help="Let a version that meets the release criteria serve at once, or wait for an owner "
     "(SLOPSIEVE_RETRAIN_PROMOTES).",
 )
-@click.option("--resume", is_flag=True, help="Begin the newest unfinished one again, if any.")
-@click.option("--force", is_flag=True, help="Train even if nothing is new since the last time.")
-@click.option("--list", "lists", is_flag=True, help="List the newest retrainings, do nothing else.")
+@click.option("--resume", is_flag=True, help="Continue the newest unfinished training, if any.")
+@click.option("--force", is_flag=True, help="Train even without new decisions.")
+@click.option("--list", "lists", is_flag=True, help="Only list the newest retrainings.")
 @opening.with_json_services
 @click.pass_obj
 def retrain_command(
@@ -197,7 +197,7 @@ def retrain_command(
         except TrainingStoppedError:
             sys.exit(_STOPPED)
         click.echo("A dry run: this would be learnt, in about this time, and nothing was kept.")
-        _say_training_examples(report)
+        _print_training_examples(report)
         return
     with _followed("Retraining") as (told, goes_on):
         done = retrain(
@@ -215,7 +215,7 @@ def retrain_command(
     if output.prints_json():
         output.print_rows([_retraining_row(done)])
     else:
-        _say(done, runs)
+        _print_result(done, runs)
     sys.exit(_EXIT_CODES.get(done.state, 0))
 
 
@@ -239,7 +239,7 @@ def _followed(
         )
 
 
-def _say(done: Retraining, runs: TrainingProcesses) -> None:
+def _print_result(done: Retraining, runs: TrainingProcesses) -> None:
     report = done.report
     if done.state is RetrainingState.STOPPED:
         click.echo(
@@ -255,11 +255,11 @@ def _say(done: Retraining, runs: TrainingProcesses) -> None:
             "not have. --force trains all the same."
         )
     else:
-        _say_report(done, report, page=runs.folder(done.id) / REPORT_PAGE)
+        _print_report(done, report, page=runs.folder(done.id) / REPORT_PAGE)
 
 
-def _say_report(done: Retraining, report: RetrainingReport, *, page: Path) -> None:
-    _say_training_examples(report)
+def _print_report(done: Retraining, report: RetrainingReport, *, page: Path) -> None:
+    _print_training_examples(report)
     for check in report.checks:
         mark = "passed" if check.passed else "FAILED"
         click.echo(f"  {mark}  {check.part}: {check.name}: {check.says}")
@@ -282,7 +282,7 @@ def _say_report(done: Retraining, report: RetrainingReport, *, page: Path) -> No
         click.echo(f"{done.version} does not meet the release criteria and does not serve.")
 
 
-def _say_training_examples(report: RetrainingReport) -> None:
+def _print_training_examples(report: RetrainingReport) -> None:
     reasons = "".join(f"; {reason}: {n:,}" for reason, n in report.set_aside.items())
     click.echo(
         f"Training examples: {report.used:,} ({report.spam:,} spam, {report.ham:,} ham); "
@@ -318,7 +318,7 @@ def decisions_group() -> None:
     "--out",
     type=click.Path(dir_okay=False),
     required=True,
-    help="The file to write, readable by its owner alone; a name in .gz is gzipped.",
+    help="The file to write, readable only by its owner; a name in .gz is gzipped.",
 )
 @click.option("--site", "site_names", multiple=True, help="A site's name or id; may be repeated.")
 @click.option(

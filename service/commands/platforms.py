@@ -129,7 +129,7 @@ def callbacks_group() -> None:
     "events",
     multiple=True,
     type=opening.ByValue(EventKind),
-    help="What to tell; may be repeated. Everything, if not given.",
+    help="An event to send; may be repeated. By default all.",
 )
 @opening.with_json_services
 def callbacks_set(services: Services, site: Site, url: str, events: tuple[EventKind, ...]) -> None:
@@ -148,13 +148,13 @@ def callbacks_set(services: Services, site: Site, url: str, events: tuple[EventK
     required=True,
     help="A file with the platform's token; - reads it from standard input.",
 )
-@click.option("--url", help="The platform's address; GitHub's own if left out.")
+@click.option("--url", help="The platform's URL; by default GitHub's.")
 @click.option(
     "--event",
     "events",
     multiple=True,
     type=opening.ByValue(callbacks.APPLIED_EVENTS),
-    help="What to apply; may be repeated. Both, if not given.",
+    help="An event to apply; may be repeated. By default both.",
 )
 @opening.with_json_services
 def callbacks_apply(
@@ -189,7 +189,7 @@ def callbacks_apply(
 @click.option(
     "--token-file",
     type=click.File("r"),
-    help="A file with a token, where the host asks for one, as GitHub does; - is standard input.",
+    help="A file with a token, if the host needs one, as GitHub does; - is standard input.",
 )
 @opening.with_json_services
 def callbacks_build(services: Services, site: Site, url: str, token_file: TextIO | None) -> None:

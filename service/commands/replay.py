@@ -25,18 +25,18 @@ _PAIRS = ("left_to_a_person", "spam_published", "ham_held", "ham_lost")
 
 @click.command("replay")
 @click.argument("files", nargs=-1, type=files_type)
-@click.option("--site", "site_name", help="Play what a site decided, by name or id.")
+@click.option("--site", "site_name", help="Replay a site's decided comments, by its name or id.")
 @click.option(
     "--decides",
     type=click.Choice(["unsure", "all"]),
     default="unsure",
     show_default=True,
-    help="What the owner decides: what is left unsure and the audit sample, or everything.",
+    help="What the owner decides: unsure comments and the audit sample, or everything.",
 )
 @click.option(
     "--out",
     type=click.Path(file_okay=False),
-    help="The folder for replay.jsonl and replay.json; made if it is missing.",
+    help="The folder for replay.jsonl and replay.json; created if it is missing.",
 )
 @opening.data_dir_option
 @output.json_option

@@ -30,8 +30,8 @@ _CLOCKS_APART = timedelta(days=1)
 def person_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options that name a person."""
     for option in (
-        click.option("--address", help="An IP address that is theirs alone."),
-        click.option("--name", help="A name that nobody else signs with."),
+        click.option("--address", help="An IP address that nobody else uses."),
+        click.option("--name", help="A name that nobody else uses."),
         click.option("--email", help="The person's e-mail address."),
     ):
         command = option(command)
@@ -40,7 +40,9 @@ def person_options(command: Callable[..., None]) -> Callable[..., None]:
 
 @click.command("erase")
 @person_options
-@click.option("--export", "exports", is_flag=True, help="Print all that is held, erase nothing.")
+@click.option(
+    "--export", "exports", is_flag=True, help="Print all data about the person, erase nothing."
+)
 @click.option("--yes", is_flag=True, help="Do not ask; this cannot be undone.")
 @opening.with_services
 def erase_command(services: Services, /, *, exports: bool, yes: bool, **given: str | None) -> None:
@@ -104,28 +106,28 @@ def reputation_forget(services: Services, /, **given: str | None) -> None:
 
 @reputation_group.command("import")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
-@click.option("--name", required=True, help="What to call the list; an earlier one is replaced.")
+@click.option("--name", required=True, help="The list's name; an earlier list is replaced.")
 @click.option(
     "--kind",
     required=True,
     type=opening.ByValue(ListKind),
-    help="Whether it names networks, linked domains or domains of e-mail addresses.",
+    help="The list's entries: networks, linked domains or domains of e-mail addresses.",
 )
 @click.option(
     "--basis",
     default=ListBasis.REPORTED.value,
     show_default=True,
     type=opening.ByValue(ListBasis),
-    help="Why an entry is listed; how much the list counts until decisions here tell.",
+    help="The reason for entries; it sets the weight until there are enough decisions here.",
 )
 @click.option(
     "--date",
     "date",
     type=opening.moment,
-    help="When the list was made, as 2026-01-31; else its header says.",
+    help="When the list was made, as 2026-01-31; by default its header's date.",
 )
-@click.option("--expires-days", type=click.IntRange(1, 36_500), help="Days it counts.")
-@click.option("--source", default="", help="Where it comes from, for whoever asks later.")
+@click.option("--expires-days", type=click.IntRange(1, 36_500), help="Days it has weight.")
+@click.option("--source", default="", help="Where it comes from, for your records.")
 @opening.data_dir_option
 def reputation_import(
     file: str,

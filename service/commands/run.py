@@ -31,7 +31,7 @@ _HOMES = ("/home", "/root", "/run/user")
 @click.option(
     "--port",
     type=click.IntRange(0, 65_535),
-    help="The port to listen on; 0 takes a free one (SLOPSIEVE_PORT).",
+    help="The port to listen on; 0 chooses a free one (SLOPSIEVE_PORT).",
 )
 @data_dir_option
 @click.option(
@@ -131,9 +131,9 @@ def doctor_command(*, quick: bool) -> None:
 @click.command("migrate")
 @data_dir_option
 @click.option(
-    "--to", metavar="REVISION", help="Go up or down to this revision instead, e.g. m0021."
+    "--to", metavar="REVISION", help="Migrate up or down to this revision instead, e.g. m0021."
 )
-@click.option("--lose-data", is_flag=True, help="Go down although that loses what is named.")
+@click.option("--lose-data", is_flag=True, help="Migrate down even if that deletes the named data.")
 def migrate_command(to: str | None, *, lose_data: bool) -> None:
     """Update the database to this version's schema."""
     from service.stores.migrations import UnfitSchemaError, UnknownRevisionError, lost_by, migrate
@@ -167,11 +167,11 @@ def migrate_command(to: str | None, *, lose_data: bool) -> None:
     click.echo(f"{was} It is at {to}." if to else was)
 
 
-# Everything embedded. What is not there, and why:
+# Everything embedded. These options are left out on purpose:
 # - MemoryDenyWriteExecute: OpenVINO compiles the network into memory that it then runs.
-# - PrivateNetwork, IPAddressDeny: sites are called back wherever they are.
+# - PrivateNetwork, IPAddressDeny: callbacks go to sites on any network.
 # - ProcSubset=pid: OpenVINO reads /proc/cpuinfo to choose its instructions.
-# - DynamicUser: then nobody but root could run `slopsieve sites add` on the data.
+# - DynamicUser: then only root could run `slopsieve sites add` on the data.
 _UNIT = """\
 # Slopsieve with everything embedded: SQLite, Valkey, API, worker, callbacks and scheduler.
 #

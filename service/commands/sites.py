@@ -122,7 +122,7 @@ def _blog(given: str) -> str:
 @click.option(
     "--mode",
     type=opening.ByValue(Mode),
-    help="How far a verdict may act before a person has looked.",
+    help="How much verdicts may do before a person has looked.",
 )
 @click.option("--ham-cutoff", type=click.FloatRange(0, 1), help="Ham below this p_spam.")
 @click.option("--spam-cutoff", type=click.FloatRange(0, 1), help="Spam from this p_spam up.")
@@ -130,7 +130,7 @@ def _blog(given: str) -> str:
 @click.option("--language", "languages", multiple=True, help="A usual language; may be repeated.")
 @_switch(
     "--holds-unsure/--passes-unsure",
-    help="What clients that know only spam and ham are told of an unsure comment.",
+    help="The verdict on unsure comments for clients that know only spam and ham.",
 )
 @_switch(
     "--reports-decide/--reports-ask",
@@ -139,24 +139,25 @@ def _blog(given: str) -> str:
 @click.option(
     "--undo-seconds",
     type=click.IntRange(0, MAX_UNDO_SECONDS),
-    help="How long after a moderator's ruling the site is told of it; 0 tells it at once.",
+    help="How long after a moderator's ruling the site is notified; 0 is at once.",
 )
 @_switch(
     "--rejects-campaigns/--asks-about-campaigns",
     help="Whether unsure members of a campaign that people rejected are rejected without a person.",
 )
-@_switch("--learns/--learns-not", help="Whether its decisions help with the next comments at once.")
+@_switch("--learns/--learns-not", help="Whether its decisions affect the next comments at once.")
 @click.option(
     "--forget-taught",
     is_flag=True,
-    help="Forget what its decisions taught so far; the decisions themselves stay.",
+    help="Forget what its decisions taught; the decisions themselves stay.",
 )
 @_switch(
-    "--public-feed/--no-public-feed", help="Whether anybody may read what it shows under a post."
+    "--public-feed/--no-public-feed",
+    help="Whether anybody may read the comments shown under a post.",
 )
 @_switch(
     "--explains-spam/--no-explains-spam",
-    help="Whether authors of spam, too, may read why it is held, and appeal.",
+    help="Whether authors of spam too may read why it is held, and appeal.",
 )
 @click.option(
     "--blog",
@@ -218,7 +219,9 @@ def lists_group() -> None:
 @click.argument("value")
 @click.option("--reason", required=True, help="Why; moderators and the site read it.")
 @click.option("--site", help="Its name or id; without it the entry is for all sites.")
-@click.option("--days", type=click.IntRange(1, 3_650), help="How long it counts; for ever if left.")
+@click.option(
+    "--days", type=click.IntRange(1, 3_650), help="How long it is valid; by default forever."
+)
 @opening.with_json_services
 def lists_add(services: Services, /, *, site: Site | None, days: int | None, **entry: Any) -> None:
     """Allow or block VALUE; running workers follow within a second.
@@ -231,7 +234,7 @@ def lists_add(services: Services, /, *, site: Site | None, days: int | None, **e
 
 
 @lists_group.command("list")
-@click.option("--ended", is_flag=True, help="Those that were removed or have expired instead.")
+@click.option("--ended", is_flag=True, help="List removed and expired entries instead.")
 @opening.with_json_services
 def lists_list(services: Services, *, ended: bool) -> None:
     """List the entries in force, newest first, with how often each was followed."""

@@ -71,7 +71,7 @@ _OUTCOMES = {
 @click.option(
     "--with-decisions",
     is_flag=True,
-    help="Take what FILE says was approved or called spam for moderators' decisions.",
+    help="Import FILE's approvals and spam marks as moderators' decisions.",
 )
 @click.option("--restart", is_flag=True, hidden=True, expose_value=False)  # scripts pass it
 @with_json_services
@@ -138,7 +138,9 @@ class _Importing:
         for (_, entry), answer in zip(read, added, strict=True):
             self.counts[_OUTCOMES[answer.outcome]] += 1
             if answer.outcome is AddOutcome.CONFLICT:
-                self._say(entry.number, "is known under its id with other content; left as it is")
+                self._print_problem(
+                    entry.number, "is known under its id with other content; left as it is"
+                )
             elif self.with_decisions and entry.ruling is not None:
                 # Of two entries with one id the first is kept, with its ruling.
                 rulings.setdefault(answer.comment_id, entry.ruling)
@@ -164,9 +166,9 @@ class _Importing:
     def _fault(self, number: int, refusal: InvalidInputError | EdgeError) -> None:
         self.counts["broken"] += 1
         for problem in refusal.problems:
-            self._say(number, f"{problem.field} {problem.problem}; {problem.remedy}")
+            self._print_problem(number, f"{problem.field} {problem.problem}; {problem.remedy}")
 
-    def _say(self, number: int, what: str) -> None:
+    def _print_problem(self, number: int, what: str) -> None:
         if self.counts["broken"] + self.counts["conflicts"] <= _MAX_FAULTS_SHOWN:
             click.echo(f"Entry {number}: {what}.", err=True)
 
@@ -304,7 +306,7 @@ _WRITERS: Mapping[str, Callable[[Iterator[Mapping[str, object]]], Iterator[str]]
     "kind",
     type=click.Choice([*_WRITERS, *BUILDS]),
     help="JSON lines; for names in .json and .csv, gzipped or not, one JSON array or CSV. For a "
-    "build what the site shows, as one data file by post.",
+    "build: the published comments, as one data file by post.",
 )
 @click.option(
     "--action",
@@ -314,7 +316,7 @@ _WRITERS: Mapping[str, Callable[[Iterator[Mapping[str, object]]], Iterator[str]]
 @click.option(
     "--published",
     is_flag=True,
-    help="Only what the site shows under its posts, as its public feed tells it.",
+    help="Only comments that the site shows under its posts, as in its public feed.",
 )
 @click.option("--with-text", is_flag=True, help="Add text, author and post of each comment.")
 @with_services

@@ -15,12 +15,12 @@ from service.moderation import accounts
 from service.moderation.signing_in import turn_off_second_factor
 from service.ports.services import Services
 
-_role_option = click.option("--role", type=ByValue(Role), help="What it may do.")
+_role_option = click.option("--role", type=ByValue(Role), help="What the account may do.")
 _site_option = click.option(
     "--site",
     "sites",
     multiple=True,
-    help="A site it sees, by name or id; may be repeated. Without, all sites.",
+    help="A site that it sees, by name or id; may be repeated. By default all.",
 )
 
 
@@ -48,7 +48,7 @@ def users_add(services: Services, name: str, role: Role | None, sites: tuple[str
 @click.argument("name")
 @_role_option
 @_site_option
-@click.option("--all-sites", is_flag=True, help="Let it see all sites, those to come too.")
+@click.option("--all-sites", is_flag=True, help="Let it see all sites, including future ones.")
 @click.option("--no-second-factor", is_flag=True, help="Turn a lost second factor off.")
 @with_services
 def users_set(

@@ -44,7 +44,7 @@ _RATE_DAYS = 7
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _LEAST_SHARE_FREE = 0.1
 _LEAST_FREE_BYTES = 1_000_000_000
-_NO_ROOM_BYTES = 100_000_000
+_FULL_BELOW_BYTES = 100_000_000
 _BACKUP_SECONDS = 2 * 86_400.0
 # Words and repeated characters make keys that are long but can be guessed.
 _LEAST_DIFFERENT_CHARS = 12
@@ -318,7 +318,7 @@ def check_room(free: float, total: float, *, grows_a_day: float | None) -> Findi
     """Check that the disk is not full, or soon full at the database's present growth."""
     left = f"{bytes_in_words(free)} of {bytes_in_words(total)} free"
     is_scarce = free < _LEAST_SHARE_FREE * total
-    if is_scarce and free < _NO_ROOM_BYTES:
+    if is_scarce and free < _FULL_BELOW_BYTES:
         return fail("disk", f"{left}: soon no comment can be kept", MAKE_ROOM)
     days = free / grows_a_day if grows_a_day else None
     if days is not None:

@@ -43,7 +43,7 @@ MOST_TRUST = 4
 
 
 class Lane(StrEnum):
-    """Which queue a comment waits in: someone is waiting for the verdict, or nobody is."""
+    """The queue of a comment: a client waits for its verdict, or none does."""
 
     INTERACTIVE = "interactive"
     BULK = "bulk"

@@ -25,7 +25,7 @@ MAX_PASSWORD_CHARS = 1_000
 MAX_NAME_CHARS = 60
 # Verified in place of a real hash if the name is unknown, so that both responses take as long.
 _DECOY_PASSWORD = "no account has this password"  # noqa: S105  # opens nothing
-_NOT_THE_PASSWORD = Problem("old", "is not the password", "enter the present one")
+_WRONG_PASSWORD = Problem("old", "is not the password", "enter the present one")
 
 
 class LastOwnerError(ConflictError):
@@ -82,7 +82,7 @@ def set_access(
     def change(user: User, everybody: Sequence[User]) -> User:
         refuse_above(user.role, actor_role)
         changed = replace(user, role=role, site_ids=named)
-        _keep_an_owner(changed, everybody)
+        _require_owner(changed, everybody)
         return changed
 
     detail = f"{role.value}; {'all sites' if named is None else ', '.join(named)}"
@@ -102,7 +102,7 @@ def end_user(
     def change(user: User, everybody: Sequence[User]) -> User:
         refuse_above(user.role, actor_role)
         changed = replace(user, ended_at=user.ended_at or at)
-        _keep_an_owner(changed, everybody)
+        _require_owner(changed, everybody)
         return changed
 
     act = make_act(services, actor=actor, act="end user", subject=user_id)
@@ -150,7 +150,7 @@ def set_mail(user: User, address: str, services: Services) -> User:
     )
 
 
-def _keep_an_owner(changed: User, everybody: Sequence[User]) -> None:
+def _require_owner(changed: User, everybody: Sequence[User]) -> None:
     """Raise `LastOwnerError` if no owner of all sites would be left after this change."""
 
     def owns(user: User) -> bool:
@@ -256,7 +256,7 @@ def change_password(user: User, services: Services, *, old: str, new: str) -> Us
     """
     problems = []
     if not check_password(user, old, services):
-        problems.append(_NOT_THE_PASSWORD)
+        problems.append(_WRONG_PASSWORD)
     if not MIN_PASSWORD_CHARS <= len(new) <= MAX_PASSWORD_CHARS:
         remedy = f"choose {MIN_PASSWORD_CHARS} to {MAX_PASSWORD_CHARS} characters"
         problems.append(Problem("new", f"has {len(new)} characters", remedy))
@@ -286,7 +286,7 @@ def _set_password(
 
     def change(now: User, _: Sequence[User]) -> User:
         if instead_of not in (None, now.password_hash):
-            raise InvalidInputError([_NOT_THE_PASSWORD])
+            raise InvalidInputError([_WRONG_PASSWORD])
         return replace(now, password_hash=password_hash, must_change_password=must_change)
 
     return services.users.change(user.id, change, end_sessions_at=act.at, act=act)

@@ -257,7 +257,7 @@ def record_rulings(
     changed = services.decisions.add_many(
         decisions, deliveries=messages, acts=acts, open_only=open_only
     )
-    return _tell(cases, changed, messages, services, at_once=at_once)
+    return _deliver_changes(cases, changed, messages, services, at_once=at_once)
 
 
 def undo_rulings(
@@ -273,10 +273,10 @@ def undo_rulings(
         deliveries=messages,
         acts=acts,
     )
-    return _tell(cases, changed, messages, services, at_once=False)
+    return _deliver_changes(cases, changed, messages, services, at_once=False)
 
 
-def _tell(
+def _deliver_changes(
     cases: Sequence[Case],
     changed: Sequence[Decision],
     messages: Sequence[Delivery],

@@ -142,7 +142,7 @@ def _apply_policies(joined: Mapping[CommentId, str], services: Services) -> None
     wishing = {site.id for site in services.sites.all() if site.settings.rejects_campaigns}
     for case in services.cases.find(list(joined)) if wishing else ():
         if case.comment.site_id in wishing and _may_be_settled(case):
-            _reject_like_the_others(case, joined[case.comment.id], services)
+            _reject_by_policy(case, joined[case.comment.id], services)
 
 
 def _may_be_settled(case: Case) -> bool:
@@ -162,7 +162,7 @@ def _may_be_settled(case: Case) -> bool:
     )
 
 
-def _reject_like_the_others(case: Case, campaign_id: str, services: Services) -> None:
+def _reject_by_policy(case: Case, campaign_id: str, services: Services) -> None:
     rulings = services.campaigns.peoples_rulings(campaign_id)
     if not may_reject(rulings):
         return

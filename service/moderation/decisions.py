@@ -180,7 +180,7 @@ PORTION = 250
 # Decisions that are learnt within the request, in about 0.1 s; upkeep learns the others.
 _LEARNT_AT_ONCE = 250
 # An undo is about an act of this shift.
-_LOOKS_BACK = timedelta(hours=12)
+_UNDO_WINDOW = timedelta(hours=12)
 # More other acts between two decisions of a shift are unlikely.
 _MOST_ACTS = 50
 _RULED = frozenset(ruling.value for ruling in Ruling)
@@ -312,7 +312,7 @@ def find_last_act(name: str, services: Services) -> Case | BulkDecision | None:
 
     Returns None if none of their last acts within twelve hours is one.
     """
-    criteria = AuditFilter(actor=name, since=services.clock() - _LOOKS_BACK)
+    criteria = AuditFilter(actor=name, since=services.clock() - _UNDO_WINDOW)
     page = services.audit_log.page(criteria, after=None, limit=_MOST_ACTS)
     ruled = [CommentId(one.subject) for one in page.entries if one.act in _RULED]
     cases = {case.comment.id: case for case in services.cases.find(ruled)}

@@ -44,7 +44,7 @@ def decisions_for_training(
     the domain. Memory does not grow with the number of decisions. Decisions made meanwhile come
     last, those undone meanwhile may be missing. Raises `StoreUnavailableError`.
     """
-    telling = _Telling(services)
+    telling = _RowBuilder(services)
     after: int | None = 0
     while after is not None:
         page = services.decisions.find_in_force(after=after, limit=_PORTION)
@@ -67,7 +67,7 @@ def decisions_for_training(
         after = page.next_after
 
 
-class _Telling:
+class _RowBuilder:
     """Turns cases into rows, and looks up owners' accounts and bulk decisions."""
 
     def __init__(self, services: Services) -> None:
@@ -76,7 +76,7 @@ class _Telling:
             user.name for user in services.users.all() if user.role is Role.OWNER
         )
         # The decisions of a bulk decision follow each other, so few are needed at a time.
-        self._what_of = lru_cache(maxsize=1_000)(self._find_what)
+        self._chosen_by_of = lru_cache(maxsize=1_000)(self._find_chosen_by)
         # A separate key, so that pseudonyms cannot be compared with other hashes.
         self._key = hmac.digest(services.sender_secret, b"reviewers of decisions", "sha256")
 
@@ -146,7 +146,7 @@ class _Telling:
 
     def _via(self, decision: Decision) -> str:
         if decision.bulk_decision_id is not None:
-            what = self._what_of(decision.bulk_decision_id)
+            what = self._chosen_by_of(decision.bulk_decision_id)
             return "campaign" if what is ChosenBy.CAMPAIGN else "stroke"
         by = decision.decided_by
         if by == IMPORT:
@@ -156,7 +156,7 @@ class _Telling:
                 return via
         return "review"
 
-    def _find_what(self, bulk_decision_id: str) -> ChosenBy | None:
+    def _find_chosen_by(self, bulk_decision_id: str) -> ChosenBy | None:
         try:
             return self._services.bulk_decisions.get(bulk_decision_id).what
         except NotFoundError:

@@ -168,7 +168,7 @@ def _classify(comments: Sequence[Comment], model: JudgingModel) -> Sequence[Mode
 # goes to a person.
 MAX_ATTEMPTS = 3
 # After a single failure of a store that works again there is no need to wait for the sweep.
-_TRIES_ALONE = 2
+_TRIES_OF_ONE = 2
 # The evidence that a comment lacks if it could not be judged.
 _JUDGING = "judging"
 # The pauses of the second judge after failures.
@@ -242,7 +242,7 @@ def _try_apart(
 
     With `untried` its comments go to a person instead of being judged.
     """
-    for _ in range(_TRIES_ALONE if len(attempts) == 1 else 1):
+    for _ in range(_TRIES_OF_ONE if len(attempts) == 1 else 1):
         try:
             return _try_batch(attempts, services, untried=untried)
         except Exception as error:  # noqa: BLE001  # an error of one comment must not stop the others

@@ -391,12 +391,12 @@ def _preview(entry: ListEntry, services: Services) -> Preview:
         n_matched=len(matched),
         n_approved=rulings.count(Ruling.APPROVE),
         n_rejected=rulings.count(Ruling.REJECT),
-        n_against=sum(_stands_against(case, entry.effect) for case in matched),
-        n_contrary=sum(_stands_against(case, entry.effect) for case in cases),
+        n_against=sum(_contradicts(case, entry.effect) for case in matched),
+        n_contrary=sum(_contradicts(case, entry.effect) for case in cases),
     )
 
 
-def _stands_against(case: Case, effect: Effect) -> bool:
+def _contradicts(case: Case, effect: Effect) -> bool:
     """Return True if the entry would block a comment that is ham, or allow one that is spam.
 
     Verdicts that followed an entry are ignored.

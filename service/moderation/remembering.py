@@ -86,7 +86,7 @@ def _recheck_policies(decided_comments: Sequence[DecidedComment], services: Serv
     found = {case.campaign_id for case in services.cases.find(taken_back)} if taken_back else set()
     for campaign_id in sorted(one for one in found if one is not None):
         if not may_reject(services.campaigns.peoples_rulings(campaign_id)):
-            _take_back(campaign_id, services)
+            _undo_policy(campaign_id, services)
 
 
 def apply_to_reputation(decided_comment: DecidedComment, services: Services) -> bool:
@@ -129,7 +129,7 @@ def may_reject(rulings: PeoplesRulings) -> bool:
     return not rulings.approved and rulings.rejected >= REJECTED_BY_PEOPLE
 
 
-def _take_back(campaign_id: str, services: Services) -> None:
+def _undo_policy(campaign_id: str, services: Services) -> None:
     """Undo a policy's rejections in a campaign, 250 in a transaction; safe to repeat."""
     act = counting_act(
         services,

@@ -41,7 +41,7 @@ SCHEDULE = "schedule"
 
 # A dead process's lease ends after this; a live process renews it.
 _LEASE = timedelta(seconds=60)
-_TELL_EVERY = timedelta(seconds=5)
+_PROGRESS_EVERY = timedelta(seconds=5)
 _LOOKED_BACK = 50
 
 
@@ -70,7 +70,7 @@ def retrain(
     progress about every second. Raises `TrainingFailedError` if training is impossible here,
     `ConflictError` while another runs or if there is none to continue, `StoreUnavailableError`.
     """
-    with _alone(services, runs) as renew:
+    with _exclusively(services, runs) as renew:
         retraining = _begin(asked, services, runs, resumes_only=resumes_only)
         if not force and not _is_worth_it(retraining, services):
             runs.drop(retraining.id)
@@ -98,7 +98,7 @@ def try_retraining(
     Raises as `retrain`, and `TrainingStoppedError`.
     """
     run_id = services.new_id("try")
-    with _alone(services, runs) as renew:
+    with _exclusively(services, runs) as renew:
 
         def hear(progress: TrainingProgress) -> None:
             renew()
@@ -209,7 +209,7 @@ def _train(
             seconds_left=progress.seconds_left,
             seen_at=now,
         )
-        if now - noted_at >= _TELL_EVERY:
+        if now - noted_at >= _PROGRESS_EVERY:
             noted_at = now
             try:
                 renew()
@@ -276,7 +276,7 @@ def _put_end(ended: Retraining, services: Services) -> Retraining:
 
 
 @contextmanager
-def _alone(services: Services, runs: TrainingRuns) -> Iterator[Callable[[], None]]:
+def _exclusively(services: Services, runs: TrainingRuns) -> Iterator[Callable[[], None]]:
     """Hold this machine's lock and the lease while the block runs; yield the lease's renewal.
 
     Raises `ConflictError` if another process holds one, `TrainingFailedError` if training is
@@ -342,7 +342,7 @@ def retrain_if_wanted(
     recent = services.retrainings.recent(limit=_LOOKED_BACK)
     waiting = [one for one in recent if one.state is RetrainingState.ASKED]
     if not waiting:
-        by = _who_asks(recent, services, runs, options=options, every=every)
+        by = _next_actor(recent, services, runs, options=options, every=every)
         if by is None:
             return None
         asked = new_retraining(services, by=by, options=options)
@@ -359,7 +359,7 @@ def retrain_if_wanted(
     return retrain(asked, services, runs, promotes=promotes, goes_on=goes_on)
 
 
-def _who_asks(
+def _next_actor(
     recent: Sequence[Retraining],
     services: Services,
     runs: TrainingRuns,

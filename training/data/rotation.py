@@ -142,7 +142,7 @@ def draw_epochs(
         yield sorted(
             int(i)
             for (source, _), order in orders.items()
-            for i in _turn(order, _most_of(source, config), epoch)
+            for i in _epoch_share(order, _most_of(source, config), epoch)
         )
         epoch += 1
 
@@ -155,7 +155,7 @@ def _most_of(source: str, config: RotationConfig) -> int | None:
     return config.most_of.get(source, config.most_of_source)
 
 
-def _turn(order: IntArray, most: int | None, epoch: int) -> IntArray:
+def _epoch_share(order: IntArray, most: int | None, epoch: int) -> IntArray:
     """Return the epoch's share of a shuffled list, which starts again at its end."""
     if most is None or len(order) <= most:
         return order

@@ -19,7 +19,7 @@ FloatArray = npt.NDArray[np.float64]
 # directions that hardly vary would count as much as the others.
 SHRINKAGE = 0.1
 # The shares of strangers' pairs at which the share of a campaign's found pairs is reported.
-_TOLD_AT = (1e-4, 1e-3, 1e-2)
+_REPORTED_AT = (1e-4, 1e-3, 1e-2)
 
 
 def fit_embedding(
@@ -86,7 +86,7 @@ def measure_meeting(
         "pairs": len(pairs) // 2,
         "found_at": {
             f"{share:g}": round(float((pairs >= np.quantile(others, 1 - share)).mean()), 4)
-            for share in _TOLD_AT
+            for share in _REPORTED_AT
         },
     }
 

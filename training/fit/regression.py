@@ -12,7 +12,7 @@ from models.linear import LinearTable
 # Smaller coefficients add up to less than 0.01 log-odds on any authored comment.
 _MIN_COEFFICIENT = 1e-3
 # Unbiased features may still help others, and features of only one label are no more certain.
-_LEAST_LEANING, _MOST_LEANING = 0.1, 4.0
+_MIN_LOG_RATIO, _MAX_LOG_RATIO = 0.1, 4.0
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -46,7 +46,7 @@ def fit_table(
     columns = features[:, ids]
     if sources is None:
         sources = np.arange(len(labels))
-    scale = _leaning(columns, labels, sources)
+    scale = _log_ratio(columns, labels, sources)
     columns = columns @ sparse.diags_array(scale)
     if apart is not None:
         columns = sparse.hstack([columns, sparse.csr_matrix(apart[:, None], dtype=float)]).tocsr()
@@ -58,14 +58,14 @@ def fit_table(
     )
 
 
-def _leaning(
+def _log_ratio(
     columns: sparse.csr_matrix, labels: npt.NDArray[np.bool_], sources: npt.NDArray[np.int64]
 ) -> FloatArray:
     """Return for each feature the absolute log-ratio of its two labels' counts."""
     occurs = (columns > 0).astype(np.float64)
     in_spam, in_ham = (1.0 + _count(occurs, of, sources) for of in (labels, ~labels))
     ratios = np.log(in_spam / in_spam.sum()) - np.log(in_ham / in_ham.sum())
-    return np.asarray(np.minimum(np.abs(ratios), _MOST_LEANING) + _LEAST_LEANING)
+    return np.asarray(np.minimum(np.abs(ratios), _MAX_LOG_RATIO) + _MIN_LOG_RATIO)
 
 
 def _count(

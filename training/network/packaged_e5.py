@@ -79,10 +79,10 @@ def read_packaged_e5() -> PackagedE5:
     if found != E5_SHA256:
         msg = f"the weights in {E5} are not those known (SHA-256 {found[:12]}...)"
         raise ValueError(msg)
-    return _take_apart(content)
+    return _parse(content)
 
 
-def _take_apart(content: bytes) -> PackagedE5:
+def _parse(content: bytes) -> PackagedE5:
     """Parse the file; all its numbers are little-endian."""
     at = 8
     hidden, layers, heads, *_ = struct.unpack_from("<7i", content, at)

@@ -81,8 +81,8 @@ def compare(
     return Comparison(
         checks=tuple(checks),
         gains=tuple(_gains(held, criteria)),
-        newly_lost=_lost_anew(held, replayed, spam_cutoff),
-        no_longer_lost=_lost_anew(_swapped(held), _swapped(replayed), spam_cutoff),
+        newly_lost=_newly_lost(held, replayed, spam_cutoff),
+        no_longer_lost=_newly_lost(_swapped(held), _swapped(replayed), spam_cutoff),
     )
 
 
@@ -96,7 +96,7 @@ def _swapped(part: Part) -> Part:
     )
 
 
-def _lost_anew(held: Part, replayed: Part, spam_cutoff: float) -> tuple[str, ...]:
+def _newly_lost(held: Part, replayed: Part, spam_cutoff: float) -> tuple[str, ...]:
     """Return the ids of ham that only the candidate calls spam."""
     return tuple(
         part.ids[int(i)]

@@ -66,17 +66,17 @@ def _mail_date(date: str) -> datetime | None:
         return None
 
 
-def _beginning(length: int) -> Callable[[object], object]:
+def _cut_to(length: int) -> Callable[[object], object]:
     return lambda given: given[:length] if isinstance(given, str) else None
 
 
-def _whole(given: object) -> object:
+def _short_url(given: object) -> object:
     """Return a web address, or None if it is too long: a part of it is another address."""
     is_kept = isinstance(given, str) and len(given) <= MAX_URL_CHARS and is_web_address(given)
     return given if is_kept else None
 
 
-def _past(given: object) -> object:
+def _not_future(given: object) -> object:
     """Return a date that is not in the future, otherwise None."""
     is_past = isinstance(given, datetime) and given <= datetime.now(UTC) + MOST_AHEAD
     return given if is_past else None
@@ -84,13 +84,13 @@ def _past(given: object) -> object:
 
 _KEPT: Mapping[str, Callable[[object], object]] = {
     "text": lambda given: cut_text(given) if isinstance(given, str) else given,
-    "written_at": _past,
+    "written_at": _not_future,
     "address": lambda given: valid_address(str(given)),
-    "post_url": _whole,
-    "post_title": _beginning(MAX_TITLE_CHARS),
-    "post_excerpt": _beginning(MAX_EXCERPT_CHARS),
-    "author_name": _beginning(MAX_NAME_CHARS),
-    "author_url": _whole,
+    "post_url": _short_url,
+    "post_title": _cut_to(MAX_TITLE_CHARS),
+    "post_excerpt": _cut_to(MAX_EXCERPT_CHARS),
+    "author_name": _cut_to(MAX_NAME_CHARS),
+    "author_url": _short_url,
     "author_email": lambda given: valid_email(str(given)),
 }
 """The part of each field that is kept, None for nothing. Other fields are kept unchanged."""

@@ -104,7 +104,7 @@ def run(tmp_path_factory, versions, decisions) -> Path:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(os, "nice", lambda _: 0)
         with pytest.MonkeyPatch.context() as dies:
-            dies.setattr(retrain, "_tell", die)
+            dies.setattr(retrain, "_write_progress", die)
             with pytest.raises(KilledError):
                 main(asked, CONFIG)
         assert sorted(path.name for path in versions.iterdir()) == sorted(["CURRENT", current])
