@@ -1,6 +1,6 @@
 """Lets one thing go wrong at a time below the capacity, and prints how verdicts come afterwards.
 
-`python -m tests.benchmarks.bench_recovery --rate 60 "valkey wiped" "version swapped"`; without
+`python -m tests.benchmarks.recovery --rate 60 "valkey wiped" "version swapped"`; without
 names all of them. PostgreSQL and Valkey are servers of their own, two workers judge.
 """
 
