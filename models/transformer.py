@@ -51,7 +51,7 @@ MARKS_FILE = "marks.npz"
 TORCH_FILE = "network.safetensors"
 
 # Two or three words after a comma ("thanks!") are too few to be judged alone. The F1 is the same
-# for 1 to 8 tokens (0.757, n=2,801 marked words), but with 4 a remark is not cut in two.
+# for 1 to 8 tokens (0.757, n=2,801 marked by hand), but with 4 a remark is not cut in two.
 _MIN_TOKENS = 4
 # The log-odds of ordinary text: its median on the calibration part is -5.8, its least -7.5.
 _NO_PROMOTION = -7.0
