@@ -324,3 +324,12 @@ def test_a_disqus_link_is_unescaped(tmp_path):
     first, *_ = read(content.encode(), tmp_path / "export", read_disqus)
 
     assert first.document["post"]["url"] == "https://blog.example/?a=1&p=1"
+
+
+def test_fields_of_other_namespaces_are_not_the_posts_own(tmp_path):
+    others = "<media:title>Photo</media:title><atom:link>https://atom.example</atom:link>"
+
+    (first, *_) = read(WHOLE.replace("<item>", f"<item>{others}"), tmp_path / "export.xml")
+
+    assert first.document["post"]["title"] == "Bleeding a radiator"
+    assert first.document["post"]["url"].startswith("https://blog.example/")

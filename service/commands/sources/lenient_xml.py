@@ -52,9 +52,10 @@ _REFERENCE = re.compile(r"&(#?[A-Za-z0-9]{1,36};)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Element:
-    """The beginning or end of a group, or a field with its text. Names have no prefix."""
+    """The beginning or end of a group, or a field with its text and the prefix of its name."""
 
     name: str
+    prefix: str = ""
     begins: bool = False
     attributes: Mapping[str, str] = field(default_factory=dict)
     text: str = ""
@@ -70,7 +71,7 @@ def read_elements(
     `InvalidInputError` after the last element if the end of `root` is missing.
     """
     known = {root, *groups, *fields}
-    open_field, text = "", ""
+    open_field, open_prefix, text = "", "", ""
     was_open = is_open = False
     for token, content in _read_tokens(stream):
         prefix, _, name = (token["name"] or "").rpartition(":")
@@ -79,12 +80,13 @@ def read_elements(
                 text += content
             continue
         if open_field:
-            yield Element(name=open_field, text=_REFERENCE.sub(_resolve, text[:_MAX_CHARS]))
+            field_text = _REFERENCE.sub(_resolve, text[:_MAX_CHARS])
+            yield Element(name=open_field, prefix=open_prefix, text=field_text)
             open_field, text = "", ""
         begins = not token["end"]
         ends = not begins or token["attributes"].endswith("/")
         if name in fields:
-            open_field = "" if ends else name
+            open_field, open_prefix = "" if ends else name, prefix
             continue
         was_open, is_open = True, is_open if name in groups else not ends
         if begins:

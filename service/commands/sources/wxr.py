@@ -21,7 +21,8 @@ _RULINGS = {"1": Ruling.APPROVE, "approve": Ruling.APPROVE, "spam": Ruling.REJEC
 _THROWN_AWAY = frozenset({"trash", "post-trashed"})
 # Programs write pingbacks, trackbacks and webmentions; a WooCommerce review is no comment.
 _COMMENT_TYPES = frozenset({"", "comment"})
-_POST_FIELDS = frozenset({"title", "link", "encoded"})
+# With their prefixes: `media:title` is another title, `excerpt:encoded` another text.
+_POST_FIELDS = {"title": "", "link": "", "encoded": "content"}
 _COMMENT_FIELDS = frozenset(
     f"comment_{name}"
     for name in (
@@ -40,13 +41,13 @@ def read_wxr(file: InputFile) -> Iterator[Entry]:
         file.stream,
         root="rss",
         groups=("item", "comment"),
-        fields=_POST_FIELDS | _COMMENT_FIELDS,
+        fields=_COMMENT_FIELDS.union(_POST_FIELDS),
     ):
         if element.name in _COMMENT_FIELDS:
             comment[element.name] = element.text
         elif element.name in _POST_FIELDS:
-            # The content precedes the excerpt, which has the same name.
-            post.setdefault(element.name, element.text)
+            if element.prefix == _POST_FIELDS[element.name]:
+                post.setdefault(element.name, element.text)
         else:
             # The tag before or after a comment may be missing.
             if comment:
