@@ -455,3 +455,11 @@ def test_the_command_names_what_is_lost_before_it_goes_down(tmp_path, monkeypatc
     assert "m0025" not in why
     assert "It is at m0025." in said
     assert "no revision 'm0999'" in which
+
+
+def test_migrations_are_numbered_as_they_follow():
+    oldest_first = [one.revision for one in scripts.walk_revisions()][::-1]
+
+    assert oldest_first == [f"m{number:04d}" for number in range(23, 23 + len(oldest_first))]
+    for one in scripts.walk_revisions():
+        assert Path(one.path).name.startswith(f"{one.revision}_")

@@ -135,3 +135,17 @@ def test_of_too_many_windows_one_with_a_link_is_kept(tokeniser):
 def test_a_file_that_is_no_tokeniser_is_refused(content):
     with pytest.raises(ValueError, match="tokeniser's file"):
         CommentTokeniser(content)
+
+
+def test_a_tokeniser_without_the_marks_is_refused(tokeniser_json):
+    strange = tokeniser_json.replace("[SEP]", "[END]")
+
+    with pytest.raises(ValueError, match=r"no \[CLS\] and \[SEP\]"):
+        CommentTokeniser(strange)
+
+
+def test_no_window_is_longer_than_the_network_reads(tokeniser):
+    windows = tokeniser.windows(ModelInput(text=long_text(1_100), post_title=long_text(90)))
+
+    assert {len(window.spans) for window in windows} == {WINDOW_TOKENS}
+    assert all(len(w.ids) == w.n_context + WINDOW_TOKENS + 1 for w in windows)

@@ -321,3 +321,22 @@ def test_what_overlapping_windows_say_of_a_sentence_is_averaged():
 
     assert marked == ((0, 8),)
     assert unmarked == ()
+
+
+def test_one_window_of_spam_makes_the_comment_spam():
+    assert pool([9.0, -5.0, -5.0, -5.0]) > 7.0
+
+
+def test_the_four_words_that_promote_most_count_in_whichever_window_they_are():
+    assert strongest_promotion([[9.0, -1.0, 1.0], [-5.0, 2.0, 4.0]]) == 4.0
+
+
+def test_both_members_weigh_as_the_calibration_says(make_classifier):
+    comment = COMMENTS[:1]
+
+    (offset,) = make_classifier(network=0.0, linear=0.0).score_batch(comment)
+    (plain,) = make_classifier(network=1.0, linear=0.0, offset=0.0).score_batch(comment)
+    (both,) = make_classifier(network=1.0, linear=1.0, offset=0.0).score_batch(comment)
+
+    assert offset.p_spam == logistic(0.1)
+    assert plain.p_spam != both.p_spam

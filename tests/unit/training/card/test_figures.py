@@ -102,3 +102,11 @@ def test_the_shipped_page_is_made_from_its_card_and_is_short():
     assert page == card_page(card)
     # A row a language is most of it.
     assert len(page.split()) <= 1_300
+
+
+def test_a_source_of_one_label_has_no_curve(part):
+    examples = tuple(replace(e, is_spam=e.is_spam and e.source != "blog2") for e in part.examples)
+
+    rows = facts_of(replace(part, examples=examples))["evidence_table"]
+
+    assert {r["roc_auc"] for r in rows if r["source"] == "blog2"} == {None}

@@ -272,3 +272,38 @@ def test_what_is_no_bare_host_stays(text):
     row = {"text": text, "author_url": None}
 
     assert with_real_hosts(row) == row
+
+
+def test_two_copies_of_a_file_are_read_once(tmp_path):
+    for folder in ("here", "there"):
+        (tmp_path / folder).mkdir()
+        write_rows(tmp_path / folder / "x.jsonl", make_row())
+
+    dataset = read_dataset([tmp_path / "here", tmp_path / "there"])
+
+    assert len(dataset.files) == len(dataset.examples) == 1
+
+
+def test_paths_without_data_are_all_named(tmp_path):
+    (tmp_path / "empty").mkdir()
+
+    with pytest.raises(InvalidInputError) as refused:
+        find_data_files([tmp_path / "empty", tmp_path / "gone"])
+
+    assert len(refused.value.problems) == 2
+
+
+@pytest.mark.parametrize("content", [None, b"\xff\xfe"], ids=["missing", "no text"])
+def test_a_file_of_corrections_that_cannot_be_read_is_named(tmp_path, content):
+    path = tmp_path / "fixes.jsonl"
+    if content:
+        path.write_bytes(content)
+
+    with pytest.raises(InvalidInputError, match="cannot be read"):
+        read_corrections(path)
+
+
+def test_corrections_of_comments_that_are_not_there_are_passed_over(tmp_path):
+    (example,) = read(tmp_path, [make_row(id="a")], make_correction(id="elsewhere")).examples
+
+    assert not example.is_corrected

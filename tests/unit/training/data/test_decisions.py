@@ -10,8 +10,8 @@ import pytest
 from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError
 from service.domain.verdict import Outcome
-from tests.unit.training.decided import make_decided
-from training.data.decisions import Via, read_decisions
+from tests.unit.training.decided import make_decided, make_example, ruling
+from training.data.decisions import Decided, Via, read_decisions
 
 RULING = {
     "reviewer": "f00d",
@@ -161,3 +161,14 @@ def test_what_a_person_went_and_looked_for_was_not_drawn():
     audited = make_decided(is_spam=True, outcome=Outcome.HAM, p_spam=0.01, audit=True)
 
     assert (found.is_drawn, audited.is_drawn) == (False, True)
+
+
+def test_a_wholly_wrong_file_is_not_listed_to_its_end(tmp_path):
+    wrong = problems_of(tmp_path, *[make_row(id=f"c{n}", label="x") for n in range(500)])
+
+    assert len(wrong) == 50
+
+
+def test_a_label_that_no_ruling_in_force_gave_cannot_be_built():
+    with pytest.raises(ValueError, match="must be in force"):
+        Decided(example=make_example(is_spam=True), rulings=(ruling(is_spam=False),))

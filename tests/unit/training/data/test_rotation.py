@@ -161,3 +161,30 @@ def test_a_post_a_campaign_and_copied_texts_are_one_group_each():
     assert groups[2] == groups[3]
     assert groups[4] == groups[5]
     assert len(set(groups)) == 4
+
+
+def test_spam_and_ham_are_shared_out_evenly():
+    examples = [e for n in range(6) for e in comments(f"blog{n}", 10, 10)]
+
+    folds = assign_rotation(examples, CONFIG)
+
+    assert Counter(folds.tolist()) == {0: 40, 1: 40, 2: 40}
+
+
+def test_another_source_moves_no_authored_comment():
+    authored = comments("authored-x", 20, 20)
+
+    alone = assign_rotation(authored, CONFIG)
+
+    beside = assign_rotation([*comments("blog", 9, 9), *authored], CONFIG)
+    assert np.array_equal(beside[18:], alone)
+
+
+def test_the_same_comments_draw_the_same_epochs():
+    examples = comments("blog", 50, 50)
+    teaching = range(0, 100, 2)
+
+    one, other = (list(islice(draw_epochs(examples, teaching, CONFIG), 3)) for _ in range(2))
+
+    assert one == other
+    assert {i for epoch in one for i in epoch} <= set(teaching)

