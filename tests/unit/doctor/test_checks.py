@@ -106,6 +106,15 @@ def test_a_database_that_cannot_be_opened_is_one_finding(tmp_path):
     assert len(found) == 1
 
 
+def test_a_damaged_database_file_is_found(tmp_path):
+    path = tmp_path / "slopsieve.db"
+    path.write_bytes(b"SQLite format 3\0" + b"\xff" * 8_000)
+
+    (found, *_) = checks.check_sqlite(path, deep=True)
+
+    assert (found.check, found.state) == ("integrity", State.FAIL)
+
+
 def test_a_log_that_grows_without_end_is_found(tmp_path):
     with (tmp_path / "slopsieve.db-wal").open("wb") as log:
         log.truncate(300_000_000)
