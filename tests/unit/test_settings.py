@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
@@ -13,12 +12,11 @@ import pytest
 from pydantic import SecretStr
 
 from service.data_folder import DataFolder
-from service.processes import app, background, starting, worker
 from service.settings import Settings, load_settings
-from service.start_error import ExitCode, SettingsError, StartError
+from service.start_error import SettingsError, StartError
 from service.stores.valkey.history import ValkeyHistoryStore
 from service.supervisor.supervise import _environment
-from service.wiring import digest_plan, open_engine, open_history, wire
+from service.wiring import digest_plan, open_history, wire
 from tests.servers import free_port
 
 
@@ -94,6 +92,12 @@ def test_a_file_that_holds_no_secret_is_named_with_a_remedy(content, says, tmp_p
     assert lines[1].startswith("SLOPSIEVE_PORT")
 
 
+def test_an_empty_variable_names_no_file(monkeypatch):
+    monkeypatch.setenv("SLOPSIEVE_SECRET_KEY_FILE", "")
+
+    assert load_settings().secret_key is None
+
+
 def test_a_secret_that_is_given_twice_is_refused(tmp_path, monkeypatch):
     file = tmp_path / "secret_key"
     file.write_text(_SECRET)
@@ -133,39 +137,6 @@ def test_nothing_is_opened_before_the_first_call():
 
     assert isinstance(store, ValkeyHistoryStore)
     store.close()
-
-
-@pytest.mark.parametrize("process", [app, worker, background])
-def test_a_process_with_a_wrong_setting_names_it_and_ends(process, monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", ["process"])
-    monkeypatch.setattr(starting, "configure_logging", lambda *_, **__: None)
-    monkeypatch.setenv("SLOPSIEVE_BATCH_SIZE", "0")
-
-    with pytest.raises(SystemExit) as ended:
-        process.main()
-
-    assert ended.value.code == ExitCode.SETTINGS
-    assert capsys.readouterr().err.splitlines() == [
-        "SLOPSIEVE_BATCH_SIZE: Input should be greater than or equal to 1"
-    ]
-
-
-def test_what_the_settings_allow_of_connections_arrives_at_the_database(postgresql, tmp_path):
-    settings = load_settings(
-        data_dir=tmp_path,
-        database_url=postgresql.url,
-        database_connections=3,
-        database_recycle_seconds=77,
-        database_behind_pooler=True,
-    )
-    engine = open_engine(settings, DataFolder(tmp_path))
-
-    with engine.connect() as connection:
-        prepares_after = connection.connection.driver_connection.prepare_threshold
-
-    engine.dispose()
-    assert prepares_after is None
-    assert (engine.pool.size(), engine.pool._recycle) == (3, 77)
 
 
 def test_folder_and_key_are_their_owners_and_processes_that_make_them_at_once_agree(tmp_path):
