@@ -565,7 +565,6 @@ _partial_index(
     "campaign_id received_at id site_id review_rank",
     where=is_waiting_member,
 )
-_t = comment_traits.c
 _partial_index("ix_comment_traits_fresh", comment_traits, "seq", where=is_fresh)
 _partial_index("ix_comment_traits_left", comment_traits, "left_campaign_id", where=has_left)
 
