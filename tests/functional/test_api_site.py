@@ -25,6 +25,16 @@ def test_settings_that_are_left_out_stay(api):
     assert api.get("/v1/site").get_json() == body
 
 
+def test_everything_wrong_with_settings_is_named(api):
+    body = {"mode": "panic", "ham_cutoff": -1, "spam_cutoff": "0.5", "languages": ["en_US"], "x": 1}
+
+    answer = api.patch("/v1/site/settings", json=body)
+
+    fields = [e["field"] for e in answer.get_json()["errors"]]
+    assert answer.status_code == 422
+    assert fields == ["mode", "ham_cutoff", "spam_cutoff", "languages.0", "x"]
+
+
 def test_cutoffs_never_cross_whichever_was_set_first(api):
     api.patch("/v1/site/settings", json={"spam_cutoff": 0.5})
 

@@ -103,6 +103,18 @@ def test_every_comment_gets_one_line_in_its_order_with_its_evidence():
     }  # fmt: skip
 
 
+def test_damaged_gzip_is_reported_where_it_ends(tmp_path):
+    lines = [line(f"c{n}", hashlib.sha256(str(n).encode()).hexdigest()) for n in range(2000)]
+    file = write(tmp_path / "a.jsonl.gz", gzip.compress(b"".join(lines))[:-2000])
+
+    result = run_score(file)
+
+    judged = rows_of(result.stdout_bytes)
+    assert result.exit_code == 1
+    assert 0 < len(judged) < 2000
+    assert f"line {len(judged) + 1:,}: line: the gzip data are damaged" in result.stderr
+
+
 def test_a_wrong_line_is_named_by_field_problem_and_remedy_and_the_rest_is_judged(tmp_path):
     broken = [
         b"not json\n",

@@ -47,6 +47,13 @@ def message(content: object, **changes: object) -> dict[str, object]:
     return written | {"body": base64.b64encode(json.dumps(content).encode()).decode()} | changes
 
 
+def test_a_message_carries_an_id_and_nothing_else():
+    written = json.loads(_message(CommentId("com_1"), "slopsieve.bulk"))
+
+    assert json.loads(base64.b64decode(written["body"])) == AN_ID
+    assert written["headers"] == {}
+
+
 def test_what_is_written_or_put_back_by_a_worker_comes_through():
     assert is_ours(json.loads(_message(CommentId("com_1"), "slopsieve.bulk")))
     assert is_ours(message(AN_ID, headers={"redelivered": True}))

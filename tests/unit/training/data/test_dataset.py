@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import gzip
 import json
+import random
 
 import pytest
 
 from service.domain.errors import InvalidInputError
 from training.data.corrections import LABEL_CORRECTIONS, CorrectLabel, read_corrections
 from training.data.dataset import Dataset, find_data_files, read_dataset
-from training.data.hosts import with_real_hosts
+from training.data.hosts import made_up_host, with_real_hosts
 
 
 def make_row(**changes) -> dict[str, object]:
@@ -307,3 +308,11 @@ def test_corrections_of_comments_that_are_not_there_are_passed_over(tmp_path):
     (example,) = read(tmp_path, [make_row(id="a")], make_correction(id="elsewhere")).examples
 
     assert not example.is_corrected
+
+
+def test_a_made_up_host_looks_like_one_and_follows_the_seed():
+    first, again = ([made_up_host(random.Random(seed)) for seed in range(200)] for _ in range(2))
+
+    assert first == again
+    assert len(set(first)) > 150
+    assert all("." in host and " " not in host for host in first)

