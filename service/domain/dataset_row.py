@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
@@ -17,19 +16,17 @@ from service.domain.comment import (
     SiteId,
 )
 from service.domain.form import FormToken, read_behaviour
+from service.domain.text import storable
 
 OFFLINE_SITE = SiteId("offline")
-# Replaced as at the HTTP edge, because stores cannot keep these: a file is judged like a request.
-_UNKEEPABLE = re.compile("[\x00\ud800-\udfff]")
 # A century; larger numbers are not times, and some do not fit into a float.
 _MAX_SECONDS = 3.6e9
 _TOKENS = frozenset(FormToken)
-_REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 
 def _text(row: Mapping[str, object], key: str) -> str | None:
     value = row.get(key)
-    return _UNKEEPABLE.sub(_REPLACEMENT, value) if isinstance(value, str) and value else None
+    return storable(value) if isinstance(value, str) and value else None
 
 
 def _date(row: Mapping[str, object]) -> datetime | None:
@@ -77,7 +74,8 @@ def comment_from_row(row: Mapping[str, object]) -> Comment:
     return Comment(
         id=CommentId(comment_id),
         site_id=OFFLINE_SITE,
-        text=_UNKEEPABLE.sub(_REPLACEMENT, text),
+        # As at the HTTP edge, so that a file is judged like a request.
+        text=storable(text),
         received_at=_date(row) or datetime(1970, 1, 1, tzinfo=UTC),
         post=Post(title=_text(row, "post_title"), excerpt=excerpt and excerpt[:MAX_EXCERPT_CHARS]),
         author=Author(name=_text(row, "author_name"), url=url),

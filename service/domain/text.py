@@ -63,9 +63,16 @@ def phrase_from(kept: Any) -> Any:
 
 # Linear on any input: neither class matches the end of the other.
 _TAG = re.compile(r"<[^<>]{0,2000}>")
+# PostgreSQL cannot store NUL, and UTF-8 has no lone surrogates.
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _SLASHED = re.compile(r"\\([\\'\"])")
 # `html.unescape` fails on a number with thousands of digits; no character has so many.
 _ENDLESS_NUMBER = re.compile(r"&#[0-9]{10,};?")
+
+
+def storable(text: str) -> str:
+    """Return the text with U+FFFD for each NUL and lone surrogate, which no store can keep."""
+    return _UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def unslash(text: str) -> str:

@@ -11,6 +11,7 @@ from urllib.parse import unquote_to_bytes
 
 from service.domain.errors import InvalidInputError, Problem
 from service.domain.form import FormBehaviour, read_behaviour
+from service.domain.text import storable
 from service.web.edge import strict_json
 
 # Milliseconds of the visitor's clock: only their difference is used.
@@ -88,7 +89,6 @@ _LISTS = frozenset({"comment_context"})
 _MAX_FIELDS = 2_000
 _MAX_LIST_ITEMS = 50
 _BRACKETS = re.compile(r"\[[^\[\]]{0,100}\]$")
-_UNKEEPABLE = re.compile("[\x00\ud800-\udfff]")
 # Charsets of web pages. Python has other codecs too: some take quadratic time, some decompress.
 _CHARSETS = re.compile(
     r"utf-8|utf-8-sig|ascii|iso8859-\d{1,2}|cp(?:125\d|437|85\d|86\d|874|932|949|950)|koi8-[rtu]"
@@ -117,10 +117,7 @@ def read_form(raw: bytes, *, charset: str | None) -> dict[str, str]:
     asked = b"".join(found.get("blog_charset", ())).decode("ascii", "replace")
     codec = find_codec(charset) or find_codec(asked) or "utf-8"
     fields = {
-        name: ", ".join(
-            _UNKEEPABLE.sub("\N{REPLACEMENT CHARACTER}", value.decode(codec, "replace"))
-            for value in values
-        )
+        name: ", ".join(storable(value.decode(codec, "replace")) for value in values)
         for name, values in found.items()
     }
     return _with_honeypot(fields, ((name, _unquote(value)) for name, value in _pairs(raw)))

@@ -24,14 +24,15 @@ from service.moderation.sites import is_blog, register_blog
 from service.ports.comments import NewComment
 from service.web.akismet import answers
 from service.web.akismet.call import CLIENT, AkismetCall, new_comment, read_text, shown
-from service.web.api.intake import keep_until
+from service.web.edge.admission import USUAL_PATIENCE_SECONDS
 from service.web.edge.current import services, waiter
+from service.web.edge.overload import keep_until
 
 log = logging.getLogger(__name__)
 
 # The shortest timeout of any client is one second (the Python client's default). A response is
 # promised in 0.8 s; reading, storing and responding take up to 0.2 s of it.
-WAIT_BUDGET_SECONDS = 0.6
+WAIT_BUDGET_SECONDS = USUAL_PATIENCE_SECONDS
 _SPAM_AUTHORS = frozenset({"viagra-test-123", "akismet-guaranteed-spam"})
 PROMISES = "slopsieve_promises"
 """The app extension that stores the callbacks of late verdicts, in batches."""

@@ -48,7 +48,7 @@ from service.web.edge.operation import MAX_KEY_CHARS, TEXT_TOO_LARGE
 
 MAX_BATCH = 1_000
 MAX_PAGE = 200
-_MAX_POST_CHARS = 200_000
+_MAX_POST_TEXT_CHARS = 200_000
 
 _BCP_47 = r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,8}$"
 # A BCP 47 tag, or a locale as WordPress and POSIX write it.
@@ -167,13 +167,13 @@ class PostRequest(Request):
     )
     excerpt: str | None = Field(
         default=None,
-        max_length=_MAX_POST_CHARS,
+        max_length=_MAX_POST_TEXT_CHARS,
         description="A summary or the opening; the first 4,000 characters are kept.",
         examples=["Turn the pump off first, then open the valve a quarter turn."],
     )
     text: str | None = Field(
         default=None,
-        max_length=_MAX_POST_CHARS,
+        max_length=_MAX_POST_TEXT_CHARS,
         description="The full text, used if there is no excerpt; the same limit applies.",
     )
     published_at: Moment | None = Field(

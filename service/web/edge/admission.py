@@ -7,42 +7,41 @@ from dataclasses import dataclass
 
 from service.domain.comment import CommentId, SiteId
 
-# What is aimed at, of the time that a comment has: a batch more than usual still fits then. A
-# shorter line costs no throughput: the workers are never idle while there is one.
+# Akismet clients wait this long for a verdict.
+USUAL_PATIENCE_SECONDS = 0.6
+# The line may take this share of a comment's time, so that one more batch still fits. A shorter
+# line costs no throughput, because the workers are only idle without one.
 _AIMED_SHARE = 0.8
-# An Akismet client waits this long, in seconds.
-_SHORTEST_PATIENCE = 0.6
-# No line is longer than this takes, however long those in it would wait: who comes next, with the
-# shorter patience of most, would be behind them all.
-LONGEST_LINE_SECONDS = 2.0
-# As few may always wait at once: a batch of them shows that things go well again.
+# The line never takes longer, even if all clients in it would wait: most later clients would not.
+_LONGEST_LINE_SECONDS = 2.0
+# So many may always wait at once: a batch of them shows that verdicts come faster again.
 _FEWEST = 4
-# No verdicts come faster, as far as can be told from a line that holds as many as it may.
+# The highest rate that a full line can show is one that empties it in this time.
 _QUICKEST_SECONDS = 0.5
-# How much one verdict changes the rate: they come by the dozen, and single ones are odd.
+# How much one verdict changes the rate. Verdicts come in batches, so single ones vary.
 _NEW_SHARE = 0.1
-# With nobody sent for so long, the next one is: it finds out how things stand.
+# If no comment has joined for this long, the next one joins to measure the rate.
 _PROBE_EVERY_SECONDS = 1.0
-# Verdicts come in the order of their comments, give or take a batch. Who was passed by one that
-# came this much later was lost, or withdrawn, and stands for nobody's wait.
+# Verdicts come in the order of their comments, except within a batch. If a comment that joined
+# this much later has its verdict, the earlier one was lost or withdrawn and delays no other.
 _OVERTAKEN_BY_SECONDS = 1.0
-# What has not come by then is somebody else's care: the sweep's.
+# After this long a comment counts as lost; the sweep queues it again.
 _FORGOTTEN_AFTER_SECONDS = 60.0
-# Who can't be judged in time is kept for later: so many at once, and then one for so many verdicts.
-# Each of them takes from the workers what those in line wait for.
+# So many comments that cannot be judged in time are kept for later at once, then one for every 20
+# verdicts. Each takes time of the workers from those in line.
 _KEPT_AT_ONCE = 256
 _KEPT_SHARE = 0.05
-# While several sites ask, one that holds more than half of the line leaves so much of it to others.
+# While several sites ask, a site with more than half of the line leaves this share to the others.
 _LEFT_TO_OTHERS = 0.25
 _ASKED_LATELY_SECONDS = 60.0
-# Whoever is refused shall come back when those refused before could have been judged.
+# A refused client should retry when those refused before it could have been judged.
 _REFUSALS_FADE_SECONDS = 10.0
 _RETRY_SECONDS = (1.0, 60.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Place:
-    """When a comment joined, which in line it was, and how long its wait may be."""
+    """When a comment joined, its place in line, and how long it may wait."""
 
     site_id: SiteId
     joined: float
@@ -51,15 +50,15 @@ class _Place:
 
 
 class Admission:
-    """The comments in a first-in, first-out lane that have no verdict yet, and how many may be.
+    """The comments without a verdict in a first-in, first-out lane, and the limit on them.
 
-    Each verdict tells how many a second there are: if the twentieth in line waited half a second,
-    forty. A model that got slower is followed within some dozens of verdicts, and so is a second
-    worker. `now` is seconds of any clock that never goes back. Not safe to share between threads.
+    Each verdict updates the rate of verdicts: if the twentieth in line waited half a second, there
+    are forty a second. The rate follows a slower model or a second worker within some dozens of
+    verdicts. `now` is a time of a monotonic clock, in seconds. Not thread-safe.
     """
 
     def __init__(self, *, most: int) -> None:
-        """Let at most `most` wait at once, however quickly verdicts come."""
+        """At most `most` comments wait at once, at any rate of verdicts."""
         self._most = float(most)
         self._quickest = self._most / _QUICKEST_SECONDS
         self._rate = self._quickest
@@ -70,14 +69,10 @@ class Admission:
         self._refused = 0.0
         self._last_refused = -math.inf
 
-    def __len__(self) -> int:
-        """Return how many have no verdict yet."""
-        return len(self._places)
-
     def has_room(self, site_id: SiteId, *, seconds: float, now: float) -> bool:
         """Return True if a site's comment that is queued now can have its verdict within `seconds`.
 
-        A lone comment always may, and one a second whatever happened to those before it.
+        It always can if the line is empty, or if no comment has joined for a second.
         """
         self._drop_before(now - _FORGOTTEN_AFTER_SECONDS)
         self._asked[site_id] = now
@@ -99,13 +94,13 @@ class Admission:
         )
 
     def pass_by(self) -> None:
-        """Count a comment that had no room and is kept for later."""
+        """Count a comment without room that is kept for later."""
         self._keepable = max(self._keepable - 1, 0.0)
 
     def refuse(self, site_id: SiteId, *, seconds: float, now: float) -> float | None:
-        """Return after how many seconds a site's comment may come again, None if it may come now.
+        """Return after how many seconds a client should retry a site's comment.
 
-        It may if it has room or can be kept for later.
+        Return None if the comment has room or can be kept for later.
         """
         if self._keepable >= 1 or self.has_room(site_id, seconds=seconds, now=now):
             return None
@@ -116,11 +111,12 @@ class Admission:
         return min(max(self._refused / self._rate, shortest), longest)
 
     def is_full(self, line: int) -> bool:
-        """Return True if the shortest patience ends behind a line, and none are kept for later."""
-        return self._keepable < 1 and line >= max(self._rate * _aimed(_SHORTEST_PATIENCE), _FEWEST)
+        """Return True if a comment behind so many is neither judged in time nor kept for later."""
+        limit = max(self._rate * _aimed(USUAL_PATIENCE_SECONDS), _FEWEST)
+        return self._keepable < 1 and line >= limit
 
     def join(self, comment_id: CommentId, site_id: SiteId, *, seconds: float, now: float) -> None:
-        """Put a site's comment that may wait for `seconds` behind all others."""
+        """Add a site's comment that may wait for `seconds` to the end of the line."""
         number = len(self._places) + 1
         self._places[comment_id] = _Place(
             site_id=site_id, joined=now, number=number, seconds=seconds
@@ -128,7 +124,7 @@ class Admission:
         self._last_joined = now
 
     def leave(self, comment_id: CommentId, *, now: float) -> None:
-        """Take out a comment that has its verdict, and those that it must have overtaken."""
+        """Remove a comment that has its verdict, and earlier ones that must be lost."""
         place = self._places.pop(comment_id, None)
         if place is None:
             return
@@ -136,16 +132,16 @@ class Admission:
         self._keepable = min(self._keepable + _KEPT_SHARE, _KEPT_AT_ONCE)
         waited = max(now - place.joined, 0.001)
         rate = place.number / waited
-        # A short line in good time says nothing against a longer one.
+        # A short line that is judged in time does not lower the rate.
         if waited > _aimed(place.seconds) or rate > self._rate:
             self._rate = min(self._rate + _NEW_SHARE * (rate - self._rate), self._quickest)
 
     def forget(self, comment_id: CommentId) -> None:
-        """Take out a comment that never got into the lane."""
+        """Remove a comment that was not queued."""
         self._places.pop(comment_id, None)
 
     def unjudged(self, *, now: float) -> list[CommentId]:
-        """Return who has no verdict yet, oldest first."""
+        """Return the comments without a verdict, oldest first."""
         self._drop_before(now - _FORGOTTEN_AFTER_SECONDS)
         return list(self._places)
 
@@ -158,5 +154,5 @@ class Admission:
 
 
 def _aimed(seconds: float) -> float:
-    """Return how long a line may take to which a comment comes that may wait for `seconds`."""
-    return min(seconds, LONGEST_LINE_SECONDS) * _AIMED_SHARE
+    """Return how long the line may take before a comment that may wait for `seconds`."""
+    return min(seconds, _LONGEST_LINE_SECONDS) * _AIMED_SHARE

@@ -25,6 +25,7 @@ from babel.numbers import format_decimal
 from flask import Flask, g, has_request_context, request, session
 
 from service.domain.text import Phrase
+from service.domain.text import noted as noted  # for the pages
 
 ENGLISH = "en"
 _CHOSEN = "language"
@@ -113,11 +114,6 @@ def _said(value: object, instead: Mapping[str, str]) -> str:
     if isinstance(value, Phrase):
         return said(value, instead)
     return number(value) if isinstance(value, int) else str(value)
-
-
-def noted(message: str) -> str:
-    """Return the text unchanged. Marks it for translation when it is shown."""
-    return message
 
 
 def number(value: float) -> str:

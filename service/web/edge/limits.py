@@ -1,6 +1,6 @@
 """Rate limits for keys, for wrong keys by address, and for public forms.
 
-`guessing.py` has separate limits for passwords and codes.
+`pages/login.py` has separate limits for passwords and codes.
 """
 
 from __future__ import annotations

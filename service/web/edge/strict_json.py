@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from itertools import islice
 
 from service.domain.errors import Problem
+from service.domain.text import storable
 from service.web.edge.errors import UnreadableRequestError
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
@@ -19,8 +20,6 @@ MAX_DEPTH = 16
 # Linear time: possessive, and an unterminated string extends to the end of the body.
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)', re.DOTALL)
 _NOT_STRUCTURE = bytes(set(range(256)) - set(b"[]{}"))
-# PostgreSQL cannot store NUL, and UTF-8 has no lone surrogates.
-_UNKEEPABLE = re.compile("[\x00\ud800-\udfff]")
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 
@@ -50,7 +49,7 @@ def parse(raw: bytes) -> Json:
     return value
 
 
-def clean(value: Json, path: str = "") -> tuple[Json, list[Problem]]:
+def clean(value: Json) -> tuple[Json, list[Problem]]:
     """Return the value without unstorable characters, and its problems.
 
     NUL and lone surrogates become U+FFFD, so that offsets do not change. Duplicate keys, NaN and
@@ -60,7 +59,7 @@ def clean(value: Json, path: str = "") -> tuple[Json, list[Problem]]:
 
     def walk(part: Json, path: str) -> Json:
         if isinstance(part, str):
-            return _UNKEEPABLE.sub(_REPLACEMENT, part)
+            return storable(part)
         if isinstance(part, float) and not math.isfinite(part):
             wrong, remedy = "is not a finite number", "send a finite number or leave it out"
             problems.append(Problem(field=path, problem=wrong, remedy=remedy))
@@ -70,13 +69,10 @@ def clean(value: Json, path: str = "") -> tuple[Json, list[Problem]]:
         if isinstance(part, dict):
             if isinstance(part, _RepeatedKeys):
                 problems.extend(repeated(join(path, name)) for name in part.repeated)
-            return {
-                _UNKEEPABLE.sub(_REPLACEMENT, name): walk(item, join(path, name))
-                for name, item in part.items()
-            }
+            return {storable(name): walk(item, join(path, name)) for name, item in part.items()}
         return part
 
-    return walk(value, path), problems
+    return walk(value, ""), problems
 
 
 def join(path: str, part: str | int) -> str:

@@ -1,4 +1,4 @@
-"""Waits a while for verdicts, without ever taking every thread of the server."""
+"""Waits for verdicts with a bounded number of the server's threads."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from service.web.edge.admission import Admission
 
 log = logging.getLogger(__name__)
 
-# Most verdicts take some tens of milliseconds; one statement asks for all that are awaited.
+# Most verdicts take some tens of milliseconds. One query looks for all.
 _LOOK_EVERY_SECONDS = 0.01
-# Whoever has waited this long has no use for the last millisecond.
+# After this long, milliseconds do not matter.
 _PATIENT_AFTER_SECONDS = 1.0
 _LOOK_SELDOM_SECONDS = 0.05
-# How many comments may be in line for each request that may wait: some are still being kept, some
-# are waited for no more.
+# How many comments may be in line for each request that may wait: some are still being stored, and
+# for some no request waits any more.
 _LINE_SHARE = 2
 
 
@@ -36,11 +36,11 @@ class _Slot:
 
 
 class VerdictWaiter:
-    """Lets a bounded number of requests wait for verdicts at once, with one look for them all.
+    """Lets a bounded number of requests wait for verdicts at once, with one query for all.
 
-    `find_judged` returns those of the ids' cases that have their verdict. While anybody waits, one
-    thread asks it: were every request to ask for itself, waiting would cost more than judging.
-    `monotonic` is the clock by which is judged who can be in time.
+    `find_judged` returns the cases of the ids that have their verdict. One thread calls it while
+    requests wait, because a query for each request would cost more than judging. `monotonic` is
+    the clock of the admission.
     """
 
     def __init__(
@@ -62,8 +62,7 @@ class VerdictWaiter:
     def join(self, comment_id: CommentId, site_id: SiteId, *, seconds: float) -> bool:
         """Return True if a site's comment queued now can be judged within `seconds`.
 
-        If so it counts as one that later ones come behind, until it has its verdict: also after
-        nobody waits for it any more. If not, it had better not stand in the way of those that can.
+        It then counts as in line until it has its verdict, also if no request waits for it.
         """
         with self._lock:
             now = self._monotonic()
@@ -72,37 +71,36 @@ class VerdictWaiter:
                 self._admission.pass_by()
                 return False
             self._admission.join(comment_id, site_id, seconds=seconds, now=now)
-            # Nobody may wait for it, and still others come behind it until it has its verdict.
             self._look_on()
         return True
 
     def refuse(self, site_id: SiteId, *, seconds: float) -> int | None:
-        """Return after how many seconds to come again with what can't be taken now, else None.
+        """Return after how many seconds a client should retry a site's comment, or None.
 
-        That is a comment that can neither be judged within `seconds` nor be kept for later.
+        It should if the comment can neither be judged within `seconds` nor be kept for later.
         """
         with self._lock:
             now = self._monotonic()
             retry_after = self._admission.refuse(site_id, seconds=seconds, now=now)
         if retry_after is None:
             return None
-        # Not all at the same moment.
+        # Random, so that clients do not all retry at once.
         return math.ceil(retry_after * random.uniform(0.5, 1.5))  # noqa: S311  # no secret
 
     def is_full(self, requests: int) -> bool:
-        """Return True if a comment could not have its verdict in time behind so many requests."""
+        """Return True if a comment behind so many requests is neither judged in time nor kept."""
         with self._lock:
             return self._admission.is_full(requests)
 
     def leave(self, comment_id: CommentId) -> None:
-        """Forget one that joined and was not queued after all."""
+        """Forget a comment that joined and was not queued."""
         with self._lock:
             self._admission.forget(comment_id)
 
     def for_verdict(self, comment_id: CommentId, *, seconds: float) -> Case | None:
-        """Return the case once it has a verdict, None if it has none when the time is over.
+        """Return the case once it has a verdict, or None after `seconds` without one.
 
-        Where too many wait already, or no thread can be had to look for verdicts, that is at once.
+        Return None at once if too many requests wait, or no thread can look for verdicts.
         """
         slot = self._take_slot(comment_id) if seconds > 0 else None
         if slot is None:
@@ -132,24 +130,27 @@ class VerdictWaiter:
                 self._slots.pop(comment_id, None)
 
     def _look_on(self) -> bool:
-        """Let a thread look, with the lock held, unless one does; return whether one looks now."""
+        """Start the thread that looks unless it runs; return False if it cannot start.
+
+        The lock must be held.
+        """
         if self._looker is not None and self._looker.is_alive():
             return True
         looker = threading.Thread(target=self._look, name="verdicts", daemon=True)
         try:
             looker.start()
         except RuntimeError:
-            # The system has no thread to spare; whoever comes next tries again.
+            # The system has no free thread; the next request tries again.
             log.warning("no thread looks for verdicts, nobody can wait for one now")
             return False
         self._looker = looker
         return True
 
     def _look(self) -> None:
-        """Look for verdicts until none is awaited any more."""
+        """Look for verdicts until all comments have theirs."""
         while True:
             with self._lock:
-                # Those that nobody waits for any more are looked for too: the line moves with them.
+                # Includes comments for which no request waits any more, because they are in line.
                 unjudged = self._admission.unjudged(now=self._monotonic())
                 ids = list(dict.fromkeys([*self._slots, *unjudged]))
                 if not ids:
@@ -158,7 +159,7 @@ class VerdictWaiter:
                 since = [slot.since for slots in self._slots.values() for slot in slots]
             found = self._ask(ids)
             if found is None and not since:
-                # Whoever comes next looks again; nobody is kept waiting by a store that is away.
+                # The store is not available and no request waits; the next one looks again.
                 with self._lock:
                     if not self._slots:
                         self._looker = None
@@ -168,12 +169,12 @@ class VerdictWaiter:
             time.sleep(_LOOK_SELDOM_SECONDS if patient else _LOOK_EVERY_SECONDS)
 
     def _ask(self, ids: Sequence[CommentId]) -> Sequence[Case] | None:
-        """Return what has its verdict, None if that cannot be told now."""
+        """Return the cases that have their verdict, or None if the query fails."""
         try:
             return self._find_judged(ids)
         except StoreUnavailableError:
             return None
-        except Exception:  # whoever waits must be looked for, come what may
+        except Exception:  # the thread must go on for the requests that wait
             log.exception("looking for verdicts failed")
             return None
 

@@ -237,7 +237,7 @@ def shell_of() -> dict[str, Any]:
     """Return the values of the navigation bar; none without a signed-in user."""
     if not current_user.is_authenticated:
         return {}
-    user: User = current_user.user
+    user = moderator()
     troubles = services.deliveries.troubles(site_ids=user.site_ids, at_most=100)
     return {
         "permissions": Permission,

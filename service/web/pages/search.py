@@ -6,7 +6,6 @@ import csv
 import io
 import itertools
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from http import HTTPStatus
@@ -25,7 +24,7 @@ from service.domain.search import (
     Field,
     line_of,
 )
-from service.domain.text import as_text_cell
+from service.domain.text import as_text_cell, storable
 from service.domain.user import Permission
 from service.moderation.queue import (
     MAX_COUNTED,
@@ -67,7 +66,6 @@ _COLUMNS: Mapping[str, Callable[[Case], Cell]] = {
     "decided_at": lambda case: case.decision.decided_at.isoformat() if case.decision else None,
     "reported_as": lambda case: case.reports[-1].label.value if case.reports else None,
 }
-_UNWRITABLE = re.compile("[\x00\ud800-\udfff]")
 # Makes spreadsheets read the file as UTF-8.
 _BYTE_ORDER_MARK = "\ufeff"
 _LINES_AT_ONCE = 50
@@ -117,9 +115,7 @@ def _cell(value: Cell) -> str:
 
 
 def _writable(value: Cell) -> Cell:
-    if isinstance(value, str):
-        return _UNWRITABLE.sub("\N{REPLACEMENT CHARACTER}", value)
-    return value
+    return storable(value) if isinstance(value, str) else value
 
 
 @pages.get("/review/search")

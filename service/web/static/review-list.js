@@ -70,7 +70,7 @@ async function askMore() {
   }
 }
 
-export function seeEnd() {
+function seeEnd() {
   end?.disconnect();
   const root = WIDE.matches ? document.querySelector(".list") : null;
   end = new IntersectionObserver((seen) => { if (seen.some((one) => one.isIntersecting)) more(); }, { root, rootMargin: "400px" });

@@ -134,7 +134,7 @@ def test_a_comment_that_nobody_waits_for_is_looked_for_until_it_is_judged(looks)
     looks.judged = {"c1"}
 
     until(lambda: waiting._looker is None)
-    assert len(waiting._admission) == 0
+    assert waiting._admission.unjudged(now=0.0) == []
 
 
 def test_while_nobody_waits_a_look_that_fails_is_the_last(looks):
@@ -144,7 +144,7 @@ def test_while_nobody_waits_a_look_that_fails_is_the_last(looks):
     waiting.join(CommentId("c1"), SITE, seconds=0.6)
 
     until(lambda: waiting._looker is None)
-    assert len(waiting._admission) == 1
+    assert waiting._admission.unjudged(now=0.0) == ["c1"]
 
 
 def test_a_verdict_that_nobody_waits_for_any_more_moves_the_line_too(looks):
