@@ -24,9 +24,9 @@ from service.moderation.sites import is_blog, register_blog
 from service.ports.comments import NewComment
 from service.web.akismet import answers
 from service.web.akismet.call import CLIENT, AkismetCall, new_comment, read_text, shown
+from service.web.api.intake import keep_until
 from service.web.edge.admission import USUAL_PATIENCE_SECONDS
 from service.web.edge.current import services, waiter
-from service.web.edge.overload import keep_until
 
 log = logging.getLogger(__name__)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import time
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
@@ -49,7 +50,7 @@ from service.web.edge.current import services, waiter
 from service.web.edge.errors import EdgeError, TooLargeError, problem_of, status_of
 from service.web.edge.headers import note_comments
 from service.web.edge.operation import JSON, SINGLE_BODY_BYTES, operation, validate
-from service.web.edge.overload import UNWAITED_SECONDS, keep_in_line, unjudged
+from service.web.edge.overload import UNWAITED_SECONDS, Kept, keep_in_line
 from service.web.edge.strict_json import Json
 
 NDJSON = "application/x-ndjson"
@@ -255,6 +256,24 @@ def new_comment(
     comment = with_sender(comment, services, address=given.address, email=author.email)
     comment = with_token(comment, form.token, services)
     return NewComment(comment=comment, lane=lane, idempotency_key=key)
+
+
+def keep_until(new: NewComment, site: Site, until: float) -> Case:
+    """Store a comment; return its case, with the verdict if it is judged by `until`.
+
+    `until` is a time of `time.perf_counter`. Raises what `keep_in_line` raises.
+    """
+    kept = keep_in_line(new, seconds=until - time.perf_counter())
+    case = None
+    if kept.in_time or kept.is_repeat:
+        seconds = until - time.perf_counter()
+        case = waiter.for_verdict(kept.added.comment_id, seconds=seconds)
+    return case or unjudged(new, site, kept)
+
+
+def unjudged(new: NewComment, site: Site, kept: Kept) -> Case:
+    """Return the case of a stored comment, without a verdict."""
+    return Case(comment=replace(new.comment, id=kept.added.comment_id), mode=site.settings.mode)
 
 
 def _conflict(added: Added) -> ConflictError:

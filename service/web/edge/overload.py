@@ -8,9 +8,7 @@ from urllib.parse import parse_qs
 
 from flask import g, request
 
-from service.domain.case import Case
 from service.domain.comment import Lane
-from service.domain.site import Site
 from service.ports.comments import Added, AddOutcome, NewComment
 from service.web.edge.admission import USUAL_PATIENCE_SECONDS
 from service.web.edge.auth import current_site, has_site
@@ -52,24 +50,6 @@ def keep_in_line(new: NewComment, *, seconds: float) -> Kept:
     if is_repeat or added.outcome is AddOutcome.DELETED:
         waiter.leave(comment_id)
     return Kept(added=added, in_time=in_time, is_repeat=is_repeat)
-
-
-def keep_until(new: NewComment, site: Site, until: float) -> Case:
-    """Store a comment; return its case, with the verdict if it is judged by `until`.
-
-    `until` is a time of `time.perf_counter`. Raises what `keep_in_line` raises.
-    """
-    kept = keep_in_line(new, seconds=until - time.perf_counter())
-    case = None
-    if kept.in_time or kept.is_repeat:
-        seconds = until - time.perf_counter()
-        case = waiter.for_verdict(kept.added.comment_id, seconds=seconds)
-    return case or unjudged(new, site, kept)
-
-
-def unjudged(new: NewComment, site: Site, kept: Kept) -> Case:
-    """Return the case of a stored comment, without a verdict."""
-    return Case(comment=replace(new.comment, id=kept.added.comment_id), mode=site.settings.mode)
 
 
 def waits_for_verdict(method: str, path: str, query: str) -> bool:

@@ -12,7 +12,8 @@ from service.domain.comment import Label
 from service.domain.decision import Mode
 from service.domain.verdict import Outcome
 from service.moderation.delivering import plain_answer
-from service.web.edge.overload import UNWAITED_SECONDS, keep_in_line, keep_until, unjudged
+from service.web.api.intake import keep_until, unjudged
+from service.web.edge.overload import UNWAITED_SECONDS, keep_in_line
 from service.web.edge.strict_json import Json
 from service.web.webhooks.adapter import Adapter, Received, signed_in
 from service.web.webhooks.html_text import html_to_text
