@@ -62,8 +62,8 @@ def _of(shares: Mapping[str, Any], key: str) -> str:
 
 def _promise(promises: Mapping[str, Any], key: str) -> str:
     measured, rate = _of(promises, key), _table(promises, key).get("promised_rate")
-    told = f" (promised: at most {100 * rate:g} %)" if isinstance(rate, int | float) else ""
-    return measured and f"{measured}{told}"
+    promised = f" (promised: at most {100 * rate:g} %)" if isinstance(rate, int | float) else ""
+    return measured and f"{measured}{promised}"
 
 
 def card_provenance(card: Mapping[str, Any]) -> dict[str, str]:

@@ -10,7 +10,7 @@ from service.domain.comment import Comment, CommentId, Sender
 from service.domain.decision import Ruling
 from service.domain.sender import Conduct, History
 from service.reputation.conduct import Fields, conduct_from, steps_of
-from service.reputation.histories import Counter, decision_field, gather_histories
+from service.reputation.histories import LETTERS, Counter, fading_of, gather_histories
 from service.reputation.names import (
     all_names_of_account,
     names_of,
@@ -89,7 +89,7 @@ class Ledger:
     def _count(self, comment: Comment, ruling: Ruling, at: datetime, step: int) -> None:
         for kind, name in names_of(comment).written():
             decisions = self._counters[name].decisions
-            field = decision_field(kind, ruling, at)
+            field = f"{LETTERS[ruling]}:{fading_of(kind).number_of(at)}"
             decisions[field] = decisions.get(field, 0) + step
             if decisions[field] <= 0:
                 del decisions[field]

@@ -42,7 +42,7 @@ from training.data.dataset import DEFAULT_DATA, Example, read_dataset
 from training.data.decisions import read_decisions
 from training.fit.evidence import signal_strengths
 from training.fit.members import Members, read_members
-from training.fit.reading import log_odds_of
+from training.fit.reading import labels, log_odds_of
 from training.retraining.clean import Split, split_decisions
 from training.retraining.compare import Criteria, Part, compare
 from training.retraining.fit import FitConfig, correct_linear
@@ -223,7 +223,7 @@ def _part(name: str, examples: Sequence[Example], before: Members, after: Member
     return Part(
         name=name,
         ids=[str(e.comment.id) for e in examples],
-        is_spam=np.array([e.is_spam for e in examples], dtype=np.bool_),
+        is_spam=labels(examples),
         current=before.p_spam(examples, strengths),
         candidate=after.p_spam(examples, strengths),
     )

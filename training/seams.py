@@ -28,14 +28,13 @@ from service.signals.detectors.seam import (
 from service.signals.segments import Segment, segments_of
 from training.data.corrections import LABEL_CORRECTIONS
 from training.data.dataset import AUTHORED, DEFAULT_DATA, Example, read_dataset
+from training.fit.promotion import is_marked
 
 # The limit of sentences: longer comments have too many runs, and hardly a boundary further on.
 _MAX_SENTENCES = 24
 # Public comments are ham without a boundary, three times as many as authored ones.
 _PUBLIC_WEIGHT = 0.5
 _PENALTY = 1.0
-# A sentence is promotion if at least this share of it was marked.
-_MIN_MARKED_SHARE = 0.5
 
 NAMES = (
     *(f"SENTENCE {name}" for name in SENTENCE),
@@ -72,7 +71,7 @@ def runs_of(segments: Sequence[Segment], spans: Sequence[tuple[int, int]], weigh
             flags = (linked, first > 0 and last < n, last - first == n)
             rows.append([*(sums[last] - sums[first]), *enter[first], *_padded(leave), *flags])
             ends.append((first, last))
-    marked = [i for i, s in enumerate(shown) if _is_marked(s, spans)]
+    marked = [i for i, s in enumerate(shown) if is_marked((s.start, s.end), spans)]
     right = ends.index((marked[0], marked[-1] + 1)) if marked else -1
     return Runs(traits=np.array(rows, dtype=np.float64), right=right, weight=weight)
 
@@ -88,11 +87,6 @@ def _enter_rows(shown: Sequence[Segment]) -> list[tuple[float, ...]]:
 
 def _padded(leave: tuple[float, ...]) -> tuple[float, ...]:
     return leave or (0.0,) * len(LEAVE)
-
-
-def _is_marked(segment: Segment, spans: Sequence[tuple[int, int]]) -> bool:
-    covered = sum(max(0, min(segment.end, b) - max(segment.start, a)) for a, b in spans)
-    return covered >= _MIN_MARKED_SHARE * (segment.end - segment.start)
 
 
 def fit_seams(comments: Sequence[Runs], *, penalty: float = _PENALTY) -> dict[str, float]:

@@ -133,7 +133,7 @@ class Grouping:
         return self._best(shared, shared) if shared else None
 
     def _sellers(self, key: str, except_id: CommentId) -> Sequence[int]:
-        """Return who sells under a key; nobody where too many who look sincere have it as well."""
+        """Return the selling holders of a key; none if too many of its holders look sincere."""
         holders = self._keys.holders(key, at_most=_CANDIDATES)
         holders = [slot for slot in holders if self._ids[slot] not in (None, except_id)]
         sincere = sum(self._p_spam[slot] < LOW_P_SPAM for slot in holders)
@@ -190,7 +190,7 @@ class Grouping:
 
 
 def _number_of(p_spam: float | None) -> float:
-    """Return what is not known as no number: it is neither below nor above anything."""
+    """Return NaN for an unknown p_spam: it is neither below nor above anything."""
     return np.nan if p_spam is None else p_spam
 
 

@@ -39,7 +39,7 @@ class KeyIndex:
         self._keys: npt.NDArray[np.uint64] = np.zeros((n_slots, keys_a_slot), dtype=np.uint64)
         self._before = np.full((n_slots, keys_a_slot), _EMPTY, dtype=np.int32)
         self._keys_a_slot = keys_a_slot
-        # When each slot was filled, to tell an entry from the one that has taken its place.
+        # When each slot was filled, to recognise entries that were overwritten.
         self._filled_at = np.full(n_slots, _EMPTY, dtype=np.int64)
         self._n_filled = 0
 
@@ -160,7 +160,7 @@ class VectorIndex:
         return int(close[best]), float(cosines[best])
 
     def cosine(self, slot: int, vector: Sequence[float] | None, space: str) -> float | None:
-        """Return the cosine of a slot's vector and another, None where they cannot be compared."""
+        """Return the cosine of a slot's vector and another, or None if they cannot be compared."""
         known = self._spaces.get(space)
         if vector is None or len(vector) != SIZE or known is None or self._space_of[slot] != known:
             return None

@@ -1,4 +1,4 @@
-"""Names what a comment leads to: addresses, contacts, and what its product seems to be called."""
+"""Names the targets of a comment: addresses, contacts, and guessed product names."""
 
 from __future__ import annotations
 
@@ -65,15 +65,14 @@ def names_in_label(label: str) -> Iterator[str]:
     glued ones too.
     """
     parts = [part for part in _SEPARATORS.split(label[:_MAX_CHARS].casefold()) if part]
-    telling = [part for part in parts if part not in _GENERIC]
-    for name in dict.fromkeys(("".join(telling), *telling[:4])):
-        long_enough = _long_enough(_without_glued(name))
-        if long_enough:
+    specific = [part for part in parts if part not in _GENERIC]
+    for name in dict.fromkeys(("".join(specific), *specific[:4])):
+        if long_enough := _long_enough(_without_glued(name)):
             yield long_enough
 
 
 def names_in_text(view: TextView, post: str) -> Iterator[str]:
-    """Yield what is written like a name: capital letters inside a sentence, two such words joined.
+    """Yield words that are written like names: capitals inside a sentence, two such words joined.
 
     At most `_MAX_NAMES`; words of the post are left out, as they name the post's matter.
     """
@@ -144,8 +143,8 @@ def targets_of(comment: Comment, *, blog: str | None, history: History) -> Itera
     Left out are links that the writer quotes rather than offers, the site's own domain, domains of
     which the post speaks, those that comments approved here lead to, the site of a writer who was
     approved here, and sites that readers cite. Each target is a kind, a colon and the thing in one
-    spelling, so that two ways of writing one number or address are one target. Names come last:
-    what the addresses and the text seem to call the thing, which is a guess.
+    spelling, so that two ways of writing one number or address are one target. Names come
+    last: they are guesses from the addresses and the text.
     """
     named = []
     hosts = [host_of(address or "") for address in (comment.post.url, blog)]

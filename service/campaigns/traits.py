@@ -1,4 +1,4 @@
-"""Names what a comment has that others of its campaign have too: meaning, targets, copied words."""
+"""Names the traits that comments of one campaign share: meaning, targets, copied words."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What a site's decisions teach at once, beside the version's weights and never inside them."""
+"""Learning at once from a site's decisions; the version's weights stay unchanged."""

@@ -48,14 +48,14 @@ class _Point(NamedTuple):
 
 
 def list_piece(list_name: str) -> str:
-    """Return what a reputation list is called among the pieces; no signal is called so."""
+    """Return the name of a reputation list among the pieces; no signal has such a name."""
     return f"list {list_name}"
 
 
 def pieces_of(comment: Comment, verdict: Verdict) -> tuple[Piece, ...]:
-    """Return what a verdict rests on whose weight decisions can move.
+    """Return a verdict's pieces of evidence whose weights decisions can move.
 
-    Where lists hold a comment each list moves, not the signal that speaks for them.
+    For a listed comment these are the lists instead of their signal.
     """
     added = {one.signal.name: one.contribution for one in verdict.signals}
     score = verdict.score - added.get(HELD_BACK, 0.0)
@@ -78,14 +78,14 @@ def pieces_of(comment: Comment, verdict: Verdict) -> tuple[Piece, ...]:
 
 
 class LocalEvidence:
-    """All decisions that had evidence with a set weight, and what they make of the weights."""
+    """All decisions that had evidence with a set weight, and the weights after them."""
 
     def __init__(self) -> None:
         self._points: dict[str, list[_Point]] = {}
         self._moved: dict[tuple[str, float, float], float] = {}
 
     def copy(self) -> LocalEvidence:
-        """Return one that learns on without this one."""
+        """Return a copy that learns independently."""
         other = LocalEvidence()
         other._points = {name: list(points) for name, points in self._points.items()}
         return other
@@ -104,7 +104,7 @@ class LocalEvidence:
         return None if found is None else LearntWeight(found, len(self._points[name]))
 
     def weight_of_list(self, list_name: str, basis: ListBasis) -> LearntWeight | None:
-        """Return what a list weighs by now, from 0 to the most a list may; None for no decision."""
+        """Return a list's weight, from 0 to `MOST_OF_A_LIST`, or None without a decision on it."""
         name = list_piece(list_name)
         found = self._move(name, WORTH[basis] * MOST_OF_A_LIST, MOST_OF_A_LIST)
         return None if found is None else LearntWeight(found, len(self._points[name]))
@@ -134,8 +134,8 @@ def _posterior(prior: float, points: Sequence[_Point], most: float) -> float:
 
     def pull(at: float) -> float:
         p_spam = 1.0 / (1.0 + np.exp(-np.clip(beside + at * strength, -30.0, 30.0)))
-        told = float((weight * strength * (is_spam - p_spam)).sum())
-        return told - (at - prior) / PRIOR_VARIANCE
+        gradient = float((weight * strength * (is_spam - p_spam)).sum())
+        return gradient - (at - prior) / PRIOR_VARIANCE
 
     low, high = min(0.0, most), max(0.0, most)
     for _ in range(_HALVINGS):
@@ -145,7 +145,7 @@ def _posterior(prior: float, points: Sequence[_Point], most: float) -> float:
 
 
 def with_learnt_lists(comment: Comment, learnt: LocalEvidence) -> Comment:
-    """Return a comment whose lists are worth what decisions here made of them."""
+    """Return a comment whose lists have their worth after decisions here."""
     if not comment.sender.listings:
         return comment
     moved = [
@@ -158,9 +158,9 @@ def with_learnt_lists(comment: Comment, learnt: LocalEvidence) -> Comment:
 
 
 class LearntForComment:
-    """What decisions made of the set weights of one comment; see `LearntHere`.
+    """The set weights for one comment after decisions; see `LearntHere`.
 
-    `comment` is that of `with_learnt_lists`: what its lists tell lies in their worth.
+    `comment` comes from `with_learnt_lists`: its lists' decisions are in their worth.
     """
 
     def __init__(self, comment: Comment, learnt: LocalEvidence) -> None:

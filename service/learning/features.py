@@ -1,7 +1,7 @@
-"""Counts what is learnt by, names it again while the comment is at hand, and holds an example.
+"""Counts a comment's features as keyed hashes, and names them again from the comment's text.
 
-Every hash is keyed by the installation's own salt, so that nobody outside can tell which words
-share a slot. The state is made of these alone: it holds no word.
+Every hash is keyed by the installation's own salt, so that nobody outside can compute which words
+share a slot. The state holds hashes alone, no words.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FloatArray = npt.NDArray[np.float64]
 
 
 class Hand(StrEnum):
-    """Whose hand a decision is of, as far as trust goes."""
+    """Who made a decision, as far as trust goes."""
 
     OWNER = "owner"
     ACCOUNT = "account"
@@ -124,7 +124,7 @@ def _each_once(ids: IdArray) -> IdArray:
 
 
 def hash_others(comment: Comment, salt: int) -> dict[int, str]:
-    """Return what is counted besides words by its hash: a kind, a colon and the thing itself."""
+    """Return the other features by their hash: each is a kind, a colon and the thing itself."""
     others = [f"domain:{domain}" for domain in linked_domains(comment)[:MOST_DOMAINS]]
     others.append(f"{_NAME}{name_shape(comment.author.name)}")
     if comment.author.url:
@@ -134,7 +134,7 @@ def hash_others(comment: Comment, salt: int) -> dict[int, str]:
 
 
 def copy_keys(word_hashes: bytes) -> tuple[int, ...]:
-    """Return keys of which near-copies of a text share one, none for a short text."""
+    """Return keys of which near-copies of a text share one; empty for a short text."""
     hashes = np.unique(np.frombuffer(word_hashes, dtype=np.uint64))
     if len(hashes) < _MIN_FOR_COPIES:
         return ()
@@ -154,7 +154,7 @@ def scatter(hashes: npt.NDArray[np.uint64], salt: int) -> IdArray:
 
 
 def name_shape(name: str | None) -> str:
-    """Return how a name is written and nothing of what it says: `Ul Ul` for two plain words."""
+    """Return the shape of a name without its letters: `Ul Ul` for two plain words."""
     if not name:
         return "none"
     kinds = "".join(kind for kind, _ in groupby(map(_kind, name[:_SHAPE_CHARS])))
@@ -180,7 +180,7 @@ _LOOKED_AT = 12
 
 
 class Kind(StrEnum):
-    """What a feature is of: words of the text, a linked domain, or what stands beside the text."""
+    """The kind of a feature."""
 
     WORDS = "words"
     DOMAIN = "domain"
@@ -201,7 +201,7 @@ class Named:
 def name_heaviest(
     comment: Comment, features: Features, parts: FloatArray, salt: int
 ) -> tuple[Named, ...]:
-    """Return the few things of a comment that add most; `parts` is what each feature adds."""
+    """Return the few features that add most; `parts` has the log-odds that each adds."""
     heaviest = np.argsort(-parts, kind="stable")[:_LOOKED_AT]
     wanted = {int(features.ids[at]): float(parts[at]) for at in heaviest if parts[at] > 0.0}
     known = name_features(comment, wanted, salt)
@@ -215,7 +215,7 @@ def name_heaviest(
 
 
 def name_features(comment: Comment, wanted: Collection[int], salt: int) -> dict[int, Named]:
-    """Return what those of the wanted features stand for that can be read in this comment."""
+    """Return the wanted features that this comment has, in words, by hash."""
     view = view_of(comment)
     words = view.words[:MOST_WORDS]
     ids = scatter(hash_each_word([word.text for word in words]), salt)

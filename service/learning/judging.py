@@ -1,4 +1,4 @@
-"""Judges with what decisions taught, and reads a training example out of a decided case."""
+"""Adds what decisions taught to verdicts, and makes training examples of decided cases."""
 
 from __future__ import annotations
 
@@ -63,10 +63,10 @@ def lean_on(
     promised: Cutoffs,
     settings: SiteSettings | None = None,
 ) -> Verdict:
-    """Return the verdict with what decisions add to it, and the cutoffs that hold with that.
+    """Return the verdict with the log-odds that decisions add, at the cutoffs that then apply.
 
-    `verdict` is what the version found alone; it stays as it is where it is degraded, where the
-    site has switched learning off, and where nobody has decided.
+    `verdict` is the version's alone. It is returned unchanged if it is degraded, if the site has
+    switched learning off, or if there are no decisions yet.
     """
     if verdict.degraded or not taught.learnt or (settings and not settings.learns):
         return verdict
@@ -76,14 +76,14 @@ def lean_on(
         return verdict
     signal, cutoffs = found
     leaned = add_lean(verdict, signal, cutoffs)
-    # Words are found where a person reads why: in doubt, and where decisions changed the outcome.
+    # Words are named where a person reads them: in doubt, and where decisions changed the outcome.
     stays = verdict.outcome is leaned.outcome is not Outcome.UNSURE
     if signal is None or stays:
         return leaned
     sign = math.copysign(1.0, signal.contribution)
     parts = sign * taught.parts(comment.site_id, features)
     named = name_heaviest(comment, features, parts, taught.salt)
-    # What it leans on is said where that stands, or in a clause.
+    # Features in the text are marked there, others are named in the reason.
     beside = dict.fromkeys(_BESIDE[one.kind] for one in named if one.span is None)
     spans = sorted((one.span for one in named if one.span), key=lambda span: span.start)
     higher = signal.signal.reason.endswith(HIGHER_CUTOFF)
@@ -100,7 +100,7 @@ def _lean(
     promised: Cutoffs,
     settings: SiteSettings | None,
 ) -> tuple[WeighedSignal | None, Cutoffs] | None:
-    """Return what decisions add to a verdict of the version alone, and the cutoffs with it."""
+    """Return the signal of decisions for the version's own verdict, and the cutoffs with it."""
 
     def here(frozen: float) -> Cutoffs:
         own = taught.cutoffs(comment.site_id, promised, frozen=frozen)
@@ -109,7 +109,7 @@ def _lean(
     frozen = frozen_score(verdict)
     cutoffs = here(frozen)
     if any(map(is_beside, verdict.signals)):
-        # What is held back hangs on the cutoffs, and they on whether the version alone calls it
+        # What is held back depends on the cutoffs, and they on whether the version alone calls it
         # spam.
         cutoffs = here(_held_at(verdict, here(math.inf)))
         frozen = _held_at(verdict, cutoffs)
@@ -134,9 +134,9 @@ def _held_at(verdict: Verdict, cutoffs: Cutoffs) -> float:
 def example_of(
     number: int, case: Case, *, owners: Collection[str], audit_share: float, salt: int
 ) -> TrainingExample | None:
-    """Return what a decided case teaches, None where there is nothing to learn from.
+    """Return the training example of a decided case, or None if it teaches nothing.
 
-    That is a case without a decision, a verdict or words, and one whose verdict is degraded.
+    A case teaches nothing without a decision, a verdict or words, or if its verdict is degraded.
     `owners` are the names of the owners' accounts.
     """
     decision, verdict, comment = case.decision, case.verdict, case.comment
@@ -172,7 +172,7 @@ def make_example(
     salt: int,
     site_id: SiteId | None = None,
 ) -> TrainingExample:
-    """Return what a decision on a judged comment teaches; see `TrainingExample`."""
+    """Return the training example of a decision on a judged comment."""
     frozen = frozen_score(verdict)
     cutoffs = Cutoffs(ham_cutoff=verdict.ham_cutoff, spam_cutoff=verdict.spam_cutoff)
     word_hashes = hash_words(comment.text)
@@ -197,7 +197,7 @@ def make_example(
 
 
 def hand_of(decision: Decision, owners: Collection[str]) -> Hand:
-    """Return whose hand a decision is of; names that a site gives are whatever it likes."""
+    """Return who made a decision; a site may give any name after its prefix."""
     by = decision.decided_by
     if by == IMPORT:
         return Hand.IMPORT

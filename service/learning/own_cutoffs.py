@@ -1,8 +1,8 @@
 """Cutoffs of a site's own, from what it decided, as it was predicted before it was learnt.
 
 Only decisions that were drawn count: all that was left unsure, and the audit sample of the rest,
-each of it for as many comments as it stands for. Nothing else says how often a confident verdict
-is wrong.
+each weighted by the number of comments that it represents. Nothing else says how often a
+confident verdict is wrong.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from service.scoring.weights import Cutoffs
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Predicted:
-    """One drawn decision: the log-odds that it was predicted with, and for how many it stands."""
+    """One drawn decision: the log-odds of its prediction, and how many comments it represents."""
 
     log_odds: float
     is_spam: bool
@@ -83,7 +83,7 @@ def _edge(places: Sequence[tuple[float, float]], rate: float) -> float | None:
     if count + 1 < 1 / rate:
         return None
     allowed, passed = conformal_hits(int(count), rate), 0.0
-    # Each stands for one comment at least.
+    # Each represents at least one comment.
     for at, drawn in heapq.nsmallest(allowed + 1, places):
         passed += drawn
         if passed > allowed:

@@ -41,7 +41,7 @@ class Residual:
         self._squares: FloatArray = np.full(1 << bits, DAMPING)
 
     def copy(self) -> Residual:
-        """Return one that learns on without this one."""
+        """Return a copy that learns independently."""
         other = object.__new__(Residual)
         other._mask, other._rate, other._bound = self._mask, self._rate, self._bound
         other._weights, other._squares = self._weights.copy(), self._squares.copy()
@@ -52,19 +52,19 @@ class Residual:
         return features.ids & self._mask
 
     def parts(self, features: Features) -> FloatArray:
-        """Return what each feature adds, in log-odds, before the sum is bounded."""
-        added: FloatArray = self._weights[features.ids & self._mask] * features.values
+        """Return the log-odds that each feature adds."""
+        added: FloatArray = self._weights[self.slots(features)] * features.values
         return np.maximum(added, -FEATURE_BOUND_TO_HAM, out=added)
 
     def of(self, features: Features) -> float:
-        """Return what is added to a comment's log-odds, within the bound."""
+        """Return the sum of `parts`, bounded."""
         total = float(self.parts(features).sum())
         return min(max(total, -self._bound), self._bound)
 
     def spread(self, features: Features) -> FloatArray:
-        """Return by slot what a gradient of 1 in a feature of value 1 took off these features.
+        """Return by slot the log-odds that a gradient of 1 in a feature of value 1 takes off.
 
-        As steps are long now: those of long ago were longer.
+        Steps have their present length; earlier ones were longer.
         """
         table: FloatArray = np.zeros(len(self._weights))
         slots = self.slots(features)
@@ -72,13 +72,13 @@ class Residual:
         return table
 
     def gather(self, spread: FloatArray, features: Features) -> float:
-        """Return what the features find in such a table."""
+        """Return the sum of a table of `spread` over the features."""
         return float(spread[self.slots(features)] @ features.values)
 
     def learn(self, features: Features, *, frozen: float, is_spam: bool, weight: float) -> float:
         """Take one step towards a decision; return its gradient."""
         gradient = weight * (logistic(frozen + self.of(features)) - float(is_spam))
-        slots = features.ids & self._mask
+        slots = self.slots(features)
         steps = gradient * features.values
         # Two features of one slot take one step between them, whichever comes last: assignment
         # through an index is defined to, and adding up instead would cost as much as all the rest.
@@ -91,7 +91,7 @@ _NOBODY: Final = -1
 
 
 class Shared:
-    """A residual of all sites, with which of its slots two sites know.
+    """A residual of all sites that marks the slots which two sites know.
 
     Only trusted hands teach it, and a feature counts only once two sites have decided on it.
     """
@@ -107,7 +107,7 @@ class Shared:
         self._numbers: dict[SiteId, int] = {}
 
     def copy(self) -> Shared:
-        """Return one that learns on without this one."""
+        """Return a copy that learns independently."""
         other = object.__new__(Shared)
         other._residual = self._residual.copy()
         other._first, other._known_to_two = self._first.copy(), self._known_to_two.copy()
@@ -115,13 +115,13 @@ class Shared:
         return other
 
     def parts(self, features: Features) -> FloatArray:
-        """Return what each feature adds, in log-odds, before the sum is bounded."""
+        """Return the log-odds that each feature adds."""
         known = self._known_to_two[self._residual.slots(features)]
         added: FloatArray = self._residual.parts(features) * known
         return added
 
     def of(self, features: Features) -> float:
-        """Return what is added to a comment's log-odds, within the bound."""
+        """Return the sum of `parts`, bounded."""
         total = float(self.parts(features).sum())
         return min(max(total, -SHARED_BOUND), SHARED_BOUND)
 

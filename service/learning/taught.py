@@ -1,4 +1,4 @@
-"""What the decisions in force have taught every site: a pure function of them and their order.
+"""The state that the decisions in force have taught: a pure function of them and their order.
 
 Learning one more is the same as learning all from the beginning, to the last bit, and so is
 learning without one that was taken back: the database is the truth, this can always be made again.
@@ -50,7 +50,7 @@ class Evidence:
     def mix(self, frozen: float, moved: Sequence[float]) -> float:
         """Return the log-odds of the experts' probabilities, weighed by belief.
 
-        `moved` holds what each expert adds to the frozen log-odds.
+        `moved` has the log-odds that each expert adds.
         """
         spam = ham = 0.0
         for belief, by in zip(self.beliefs, moved, strict=True):
@@ -64,14 +64,14 @@ class Evidence:
         sign = 1.0 if is_spam else -1.0
         losses = [_loss(sign * (frozen + by)) for by in moved]
         least = min(losses)
-        told = [
+        weighed = [
             belief * math.exp(least - loss)
             for belief, loss in zip(self.beliefs, losses, strict=True)
         ]
-        total = math.fsum(told)
-        even = SHARE / len(told)
+        total = math.fsum(weighed)
+        even = SHARE / len(weighed)
         return Evidence(
-            beliefs=tuple((1.0 - SHARE) * one / total + even for one in told),
+            beliefs=tuple((1.0 - SHARE) * one / total + even for one in weighed),
             n=self.n + 1,
         )
 
@@ -121,7 +121,7 @@ class Taught:
     evidence: LocalEvidence = field(default_factory=LocalEvidence)
 
     def lean(self, site_id: SiteId, features: Features, *, frozen: float) -> float | None:
-        """Return what decisions add to a comment's log-odds; None where nobody has decided."""
+        """Return the log-odds that decisions add to a comment, or None without decisions."""
         if not self.learnt:
             return None
         site = self.sites.get(site_id)
@@ -139,7 +139,7 @@ class Taught:
         return (site.outermost if site else _NOTHING_DECIDED).within(promised, frozen=frozen)
 
     def parts(self, site_id: SiteId, features: Features) -> FloatArray:
-        """Return what each feature says towards spam, in log-odds, before anything is bounded."""
+        """Return the log-odds towards spam that each feature adds, unbounded."""
         site = self.sites.get(site_id)
         lent = _lent(site.evidence.n if site else 0)
         parts: FloatArray = lent * self.shared.parts(features)
@@ -148,7 +148,7 @@ class Taught:
     def behind(
         self, site_id: SiteId, features: Features, *, by: float, until: int
     ) -> tuple[CommentId, ...]:
-        """Return whose decisions of this site moved a comment most towards where `by` points.
+        """Return the comments whose decisions here moved this one most in the direction of `by`.
 
         At most `MOST_BEHIND`, the weightiest first, of those made by the day `until`.
         """
@@ -165,9 +165,9 @@ class Taught:
         return tuple(example.comment_id for towards, example in most if towards > 0.0)
 
     def after(self, new: Sequence[TrainingExample]) -> Taught:
-        """Return what is taught once these examples are learnt, too; they follow all others.
+        """Return the state after these examples, which follow all others.
 
-        It is what `learn_all` makes of everything, and made so where going on could not be.
+        It equals `learn_all` of all examples, which is used if continuing would differ.
         """
         records = record_hands(new, self.records)
         outliers = outlier_teachers(records)
@@ -185,25 +185,25 @@ _NOTHING_DECIDED = Outermost()
 
 
 def learn_all(examples: Sequence[TrainingExample], *, salt: int) -> Taught:
-    """Return what these training examples teach, in their order, from nothing."""
+    """Return the state that these training examples teach, in their order."""
     records = record_hands(examples)
     n_examples = _count(examples, outlier_teachers(records))
     return _go_on(Taught(salt=salt, n_examples=n_examples, records=records), examples)
 
 
 def _count(examples: Sequence[TrainingExample], outliers: frozenset[str]) -> Counter[SiteId]:
-    """Return each site's number of training examples, without those of hands that teach nothing."""
+    """Return each site's number of training examples, without those of outliers."""
     return Counter(example.site_id for example in examples if example.teacher not in outliers)
 
 
 def moves(own: float, shared: float, n_decisions: int) -> list[float]:
-    """Return what each expert adds to the frozen log-odds, at a site of so many decisions."""
+    """Return the log-odds that each expert adds, at a site of so many decisions."""
     lent = shared * _lent(n_decisions)
     return [min(max(a * own + b * lent, -BOUND), BOUND) for a, b in EXPERTS]
 
 
 def _lent(n_decisions: int) -> float:
-    """Return which part of what all sites taught counts at a site of so many decisions."""
+    """Return the share of the shared residual that counts at a site of so many decisions."""
     return SHARED_FADES / (SHARED_FADES + n_decisions)
 
 

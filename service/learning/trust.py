@@ -1,7 +1,7 @@
-"""Decides how much each decision may teach at once: whoever can decide can mislead.
+"""Decides how much each decision may teach at once, since anybody who decides can mislead.
 
-None of these rules proves that a decision is right; each bounds what one hand can do. They are
-those of retraining (`training/trust/weights.py`) as far as they can be told without waiting.
+None of these rules proves that a decision is right; each bounds what one person or site can do.
+Retraining uses the same rules (`training/retraining/clean.py`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from service.learning.features import Hand, TrainingExample
 
-# Whose hand the site's owner answers for. The others could be anybody's: they move no other site,
+# The site's owner is responsible for these. The others could be anybody: they move no other site,
 # however many decisions they have made.
 TRUSTED = frozenset({Hand.OWNER, Hand.IMPORT})
 # A person's day by hand is 100 to 200 decisions; a machine that decides more teaches no more.
@@ -48,7 +48,7 @@ class HandRecord:
 def record_hands(
     examples: Iterable[TrainingExample], before: Mapping[str, HandRecord] | None = None
 ) -> Mapping[str, HandRecord]:
-    """Return what each teacher but owners has decided, `before` and in these training examples."""
+    """Return the records of all untrusted teachers: `before`, plus these training examples."""
     records = dict(before or {})
     for example in examples:
         if example.hand not in TRUSTED:
@@ -65,7 +65,7 @@ def outlier_teachers(records: Mapping[str, HandRecord]) -> frozenset[str]:
 
 
 class Ledger:
-    """Counts what was taught so far, and says of the next training example how much it weighs."""
+    """Counts the training examples so far, and weighs the next one."""
 
     def __init__(self) -> None:
         self._taught: Counter[str] = Counter()
@@ -73,7 +73,7 @@ class Ledger:
         self._copies: Counter[tuple[str, bool, int]] = Counter()
 
     def copy(self) -> Ledger:
-        """Return one that counts on without this one."""
+        """Return a copy that counts independently."""
         other = Ledger()
         other._taught = self._taught.copy()
         other._days = self._days.copy()

@@ -18,8 +18,8 @@ _DAY = timedelta(days=1).total_seconds()
 
 # What older releases kept beside these (`p`, `m`, `s0`, `q0`, ...) is passed over.
 LAST, _REMARKS, _OFFERS = "l", "r", "o"
-# Comments that pitched something, by a number of 1,024 for its name: enough to count by, too few to
-# tell what it was.
+# Comments that pitched something, by a number below 1,024 for its name: enough to count by, too few
+# to reveal it.
 _PITCHED, _NUMBERS = "c", 1_024
 
 Fields = dict[str, int]
@@ -39,7 +39,7 @@ class Steps:
 
 
 def steps_of(comment: Comment, *, now: datetime) -> Steps:
-    """Return what the first sighting of a comment changes in what is kept of its account."""
+    """Return the changes to an account's fields at the first sighting of a comment."""
     pitched = dict.fromkeys(_fields_of(one.name for one in pitches(comment)), 1)
     sums = {_OFFERS if offers(comment) else _REMARKS: 1} | pitched
     return Steps(
@@ -50,7 +50,7 @@ def steps_of(comment: Comment, *, now: datetime) -> Steps:
 
 
 def take_steps(fields: Fields, steps: Steps) -> None:
-    """Change what is kept of an account by what one comment changes."""
+    """Apply the changes of one comment to the fields of its account."""
     fields.update(steps.set)
     for name, value in steps.add.items():
         fields[name] = fields.get(name, 0) + value
@@ -63,10 +63,10 @@ def conduct_from(
     steps: Steps | None = None,
     is_counted: bool = False,
 ) -> Conduct | None:
-    """Return what an account did, from what is kept under its key and the one before a rotation.
+    """Return an account's conduct from the fields under its key and the key before a rotation.
 
-    What was last touched longer ago than `CONDUCT_KEPT` is forgotten. `steps` are those of the
-    comment that asks, `is_counted` says that they were taken before.
+    Fields that last changed longer ago than `CONDUCT_KEPT` do not count. `steps` are those of the
+    comment that is judged; `is_counted` is True if they were taken before.
     """
     oldest = _day(now - CONDUCT_KEPT)
     known = [fields for fields in kept if fields.get(LAST, 0) >= oldest and fields]

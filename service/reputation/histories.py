@@ -74,11 +74,6 @@ def fading_of(kind: Kind) -> Fading:
     return CONTENT if kind is Kind.CONTENT else SENDERS
 
 
-def decision_field(kind: Kind, ruling: Ruling, at: datetime) -> str:
-    """Return the field that a decision made at this moment is counted in."""
-    return f"{LETTERS[ruling]}:{fading_of(kind).number_of(at)}"
-
-
 def sighting_fields(at: datetime) -> tuple[str, str]:
     """Return the two fields, of the hour and of the day, that a sighting is counted in."""
     return _field(_HOUR, at), _field(_DAY, at)
@@ -98,7 +93,7 @@ def record_from(
 
     A decision made n buckets ago weighs 0.5 ** (n * bucket / half-life), so one of the running
     week (of the running day for content) counts whole, as does one from a clock that is ahead.
-    `own_sighting` is when the comment that asks was counted itself; it is left out.
+    `own_sighting` is when the judged comment itself was counted; it is left out.
     """
     approved, rejected = _faded(counter.decisions, fading_of(kind), now)
     hour, day = _seen(counter.sightings, own_sighting, now)
@@ -199,8 +194,8 @@ def count_sighting(names: CommentNames, counters: Mapping[str, Counter], at: dat
 def worst_record(records: Iterable[Record]) -> Record:
     """Return the record that speaks most against a comment, an empty one if there is none.
 
-    A sum would let one well-known domain launder the bad one beside it. Where no decision tells
-    two apart, the one seen more often speaks.
+    A sum would let one well-known domain launder a bad one. Between records with the same
+    decisions, the one that was seen more often is returned.
     """
     several = list(records)
     if len(several) == 1:

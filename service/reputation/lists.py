@@ -37,8 +37,6 @@ _LOCAL4 = tuple(
 _LOCAL6 = tuple(
     ipaddress.IPv6Network(network) for network in ("::/64", "fc00::/7", "fe80::/10", "ff00::/8")
 )
-
-
 _SPANS = {
     version: tuple((int(network[0]), int(network[-1])) for network in networks)
     for version, networks in ((4, _LOCAL4), (6, _LOCAL6))
@@ -52,7 +50,7 @@ def is_local(address: IpAddress) -> bool:
 
 
 LIST_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
-# After so many half-lives a list tells a sixteenth of what it did, and should go.
+# After so many half-lives a list is worth a sixteenth, and should go.
 _EXPIRES_AFTER_HALF_LIVES = 4
 _DAY = timedelta(days=1)
 
@@ -138,7 +136,7 @@ class WrongLine:
 class ParsedList:
     """What a file held: how many entries, the merged entries, and what could not be read.
 
-    `dated` is when the list was made, if its header tells; `first_wrong` are the first wrong
+    `dated` is when the list was made, if its header says so; `first_wrong` are the first wrong
     lines of `wrong`.
     """
 
@@ -191,7 +189,7 @@ def parse_list(file: BinaryIO, kind: ListKind) -> ParsedList:
 
 
 def normal_domain(given: str) -> str | None:
-    """Return a domain in lower case and ASCII (IDNA 2008, UTS 46), None for what is no domain."""
+    """Return a domain in lower case and ASCII (IDNA 2008, UTS 46), or None if it is no domain."""
     name = given.strip().strip(".").lower()
     if not name.isascii():
         try:
@@ -215,7 +213,7 @@ def _lines(file: BinaryIO) -> Iterator[str | None]:
 
 
 def _take(line: str | None, add: _Add, entries: EntryCollector) -> str | None:
-    """Take in what a line holds; return what is wrong with it, None for an entry or a remark."""
+    """Take in a line; return its problem, or None for an entry or a remark."""
     if line is None:
         return f"it has more than {MAX_LINE_BYTES} bytes"
     if not line or line.startswith(_COMMENT):

@@ -17,8 +17,7 @@ from service.signals.wordlists import word_list
 
 FREE_MAIL_DOMAINS = word_list("free_mail_domains")
 
-
-# A comment with hundreds of links must not make one look-up expensive; the first ones tell enough.
+# A comment with hundreds of links must not make one look-up expensive; the first ones are enough.
 MAX_DOMAINS = 20
 
 
@@ -84,7 +83,7 @@ class CommentNames:
     def sighted(self) -> Iterator[str]:
         """Yield every name under which a sighting of the comment is counted.
 
-        Who edits a comment sends none.
+        An edit is no sighting of its sender.
         """
         for record in self.records:
             if record.kind in SIGHTED - (_OF_SENDERS if self.is_edit else set()):
@@ -167,7 +166,7 @@ def names_of_person(sender: Sender) -> tuple[str, ...]:
 
 
 def owners_of(sender: Sender) -> tuple[str, ...]:
-    """Return by what a person's accounts are found again: the e-mail and the name."""
+    """Return the names by which a person's accounts are found: the e-mail and the name."""
     keys = ((Kind.EMAIL, sender.email_key), (Kind.NAME, sender.name_key))
     return tuple(f"{kind}:{key}" for kind, key in keys if key)
 

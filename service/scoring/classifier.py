@@ -1,4 +1,4 @@
-"""Builds what the classifier reads, and says what of its answer counts and where the seam is."""
+"""Builds the classifier's input, and places the seam by its output."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def model_input(comment: Comment) -> ModelInput:
 
 
 def counting_output(comment: Comment, output: ModelOutput) -> ModelOutput:
-    """Return what counts of the classifier's answer: about a blank text it abstains.
+    """Return the classifier's output, with a p_spam of 0.5 if the text is blank.
 
-    Whoever registers says nothing, which is no sincere word either.
+    A registration has no text, and an empty text is no evidence of ham.
     """
     return output if comment.text.strip() else replace(output, p_spam=0.5)
 

@@ -87,10 +87,10 @@ def hold_back(
     ham_below: float,
     spam_from: float,
 ) -> WeighedSignal | None:
-    """Return what is to be taken off the score again as a line of its own, None for nothing.
+    """Return the correction of the score by the rules above, or None if there is none.
 
-    `content` is the score of all but what stands beside the words, `called` what that alone would
-    be called, `weighed` everything. Scores are log-odds. What waits for a moderator is raised.
+    `content` is the score of the content alone, `called` its outcome, and `weighed` all evidence.
+    Scores are log-odds. The score of a comment that waits for a moderator is raised.
     """
     beside = [one for one in weighed if is_beside(one)]
     against = [one for one in beside if one.contribution > 0.0]
@@ -111,7 +111,7 @@ def hold_back(
         if silenced
         else Phrase("is not called spam by what stands beside the words alone")
     )
-    # Where nothing lies between the cutoffs there is nothing to leave to anybody.
+    # With equal cutoffs no comment can be unsure.
     least = ham_below + _ROUNDING
     short = least - (content + _sum(beside) - taken)
     waiting = [one.signal.name for one in beside if _waits(one)]
@@ -187,8 +187,8 @@ def conclude(
 ) -> Verdict:
     """Return the verdict. `output` None or anything in `missing` makes it degraded, hence unsure.
 
-    `learnt` is what decisions made of the weights that are set. What these may not add is taken
-    off again by a line of its own (`hold_back`).
+    `learnt` has the set weights after this installation's decisions. `hold_back` limits what they
+    add.
 
     Otherwise the outcome follows the instruction, if there is one; the score never does.
 
@@ -218,7 +218,7 @@ def conclude(
         degraded=bool(degraded_by),
         effect=instruction.effect if instruction else None,
     )
-    # What is called ham nobody reviews, and a mark in it would only mislead.
+    # Nobody reviews ham, and a mark in it would only mislead.
     marked = output.promo_spans if output and outcome is not Outcome.HAM else ()
     return Verdict(
         comment_id=comment_id,

@@ -37,8 +37,8 @@ _OUTCOME_IN_WORDS = {
 def explain(verdict: Verdict, text: str = "", decision: Decision | None = None) -> list[str]:
     """Return sentences, the weightiest first, that a moderator understands without a manual.
 
-    Of the comment's own `text` the few words are quoted that decisions taught to lean on. A
-    `decision` in force that is an earlier version's is told first.
+    The words of the comment's own `text` that decisions taught to lean on are quoted. A
+    `decision` in force on an earlier version comes first.
     """
     sentences = [_headline(verdict)]
     if decision is not None and decision.decided_by.startswith(EDIT_POLICY):
@@ -66,7 +66,7 @@ def explain(verdict: Verdict, text: str = "", decision: Decision | None = None) 
 def percent(p: float) -> str:
     """Return a probability as a percentage that never claims certainty.
 
-    Where the cutoffs lie, near both ends, it has a decimal: who looks must see on which side.
+    Near both ends, where the cutoffs lie, it has a decimal.
     """
     if p > 0.9995:
         return ">99.9%"
@@ -97,7 +97,7 @@ def about_instruction(instruction: Instruction) -> str:
 
 
 def _beside(verdict: Verdict, instruction: Instruction | None) -> str:
-    """Return what the evidence alone came to, or that the entry could not be followed."""
+    """Return the outcome of the evidence alone, or that the entry could not be followed."""
     if verdict.degraded and instruction:
         return f"It matches {about_instruction(instruction)}, not followed without the evidence."
     cutoffs = Cutoffs(ham_cutoff=verdict.ham_cutoff, spam_cutoff=verdict.spam_cutoff)
@@ -129,7 +129,7 @@ def _about_signal(weighed: WeighedSignal, text: str) -> str:
 
 
 def _right(weighed: WeighedSignal) -> str:
-    """Return by which right a signal weighs that, nothing where the weight is fitted."""
+    """Return the origin of a signal's weight; empty for a fitted one."""
     if weighed.kind is WeightKind.SET:
         return ", weight set by judgement"
     if weighed.kind is not WeightKind.LEARNT or not weighed.decisions:

@@ -1,4 +1,4 @@
-"""Adds to a verdict what decisions taught, as a signal among the others, and concludes anew."""
+"""Adds the signal of learning at once to a verdict, and concludes it again."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ LEAST_LEAN = 0.05
 
 
 def lean_signal(by: float, *, bound: float, higher_cutoff: bool = False) -> WeighedSignal | None:
-    """Return what decisions add as a weighed signal, None for hardly anything.
+    """Return the log-odds that decisions add as a weighed signal, or None below `LEAST_LEAN`.
 
-    Its weight is the bound, towards spam or ham, its strength the share of it; `higher_cutoff` is
-    that of `reason_of_lean`.
+    Its weight is the bound, towards spam or ham, and its strength the share of the bound.
+    `higher_cutoff` is that of `reason_of_lean`.
     """
     if abs(by) < LEAST_LEAN:
         return None
@@ -54,25 +54,28 @@ def reason_of_lean(beside: Sequence[str], *, higher_cutoff: bool) -> str:
 
 
 def beside_of(reason: str) -> list[str]:
-    """Return what `reason_of_lean` was given."""
+    """Return the `beside` of `reason_of_lean` for a reason that it returned."""
     _, _, beside = reason.removesuffix(HIGHER_CUTOFF).partition(_MOSTLY)
     return beside.split(_AND) if beside else []
 
 
 def quote_lean(signal: Signal, text: str) -> list[str]:
-    """Return the words and links that the signal leans on, none of a text that was erased."""
+    """Return the words and links that the signal leans on; none if the text was erased."""
     words = (text[span.start : span.end] for span in signal.spans)
     plain = ("".join(filter(str.isprintable, word))[:_QUOTED_CHARS] for word in words)
     return list(dict.fromkeys(filter(None, plain)))
 
 
 def recorded_lean(verdict: Verdict) -> WeighedSignal | None:
-    """Return what decisions added to a verdict, None if nothing."""
+    """Return the signal that decisions added to a verdict, or None if they added none."""
     return next((one for one in verdict.signals if one.signal.name == SITE_DECISIONS), None)
 
 
 def add_lean(verdict: Verdict, lean: WeighedSignal | None, cutoffs: Cutoffs) -> Verdict:
-    """Return a verdict with this lean at these cutoffs; it is not degraded, its own one goes."""
+    """Return a verdict with this lean in place of its own, at these cutoffs.
+
+    The verdict must not be degraded.
+    """
     signals = _found(verdict) if lean is None else (*_found(verdict), lean)
     score, weighed = sum_up(verdict.base + verdict.model_contribution, signals, cutoffs)
     p_spam = logistic(score)
@@ -96,6 +99,6 @@ def frozen_score(verdict: Verdict) -> float:
 
 
 def _found(verdict: Verdict) -> tuple[WeighedSignal, ...]:
-    """Return what was seen, without what is added to it afterwards."""
+    """Return the signals without those that are added after the detectors."""
     added = {SITE_DECISIONS, HELD_BACK}
     return tuple(one for one in verdict.signals if one.signal.name not in added)

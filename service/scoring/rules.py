@@ -1,4 +1,4 @@
-"""Holds what a site's rules hold: a step after the verdict, of which the score knows nothing."""
+"""Holds comments by a site's rules, after the verdict; the score stays unchanged."""
 
 from __future__ import annotations
 
@@ -65,6 +65,6 @@ def _find_rules(
 
 @lru_cache(maxsize=1_024)
 def _page(address: str | None) -> str:
-    """Return what two addresses of one post have in common, nothing for none."""
+    """Return the part that all addresses of one post share; empty without an address."""
     plain = unquote(address or "")
     return page_key(plain) or bare_address(plain)

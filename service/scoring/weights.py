@@ -53,7 +53,7 @@ class Cutoffs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Promise:
-    """A version's cutoffs, and the error rates they were chosen to keep; None for none stated.
+    """A version's cutoffs, and the error rates they were chosen to keep; None if none is stated.
 
     `ham_called_spam` is the false-positive rate at the spam cutoff, `spam_called_ham` the rate of
     misses at the ham cutoff, both as shares of all comments with that label.
@@ -128,8 +128,8 @@ SET_WEIGHTS: Mapping[str, SetWeight] = {
     "approved_address_before": SetWeight(-0.5, Family.DECISIONS),
     # Strangers share mail domains.
     "rejected_mail_domain_before": SetWeight(1.0, Family.DECISIONS),
-    # A good record hides neither of the next two, which say what moderators rejected: whoever
-    # borrows a regular's unverified address gains nothing for it.
+    # A good record hides neither of the next two, so that a regular's unverified address is of no
+    # use to a spammer.
     "rejected_target_before": SetWeight(0.345, Family.DECISIONS, yields=False),
     "rejected_copy_before": SetWeight(1.5, Family.DECISIONS, yields=False),
     # A like or repost has nothing to read, and its source has no bad record. It takes an
@@ -182,10 +182,10 @@ class LearntWeight(NamedTuple):
 
 
 class LearntHere(Protocol):
-    """What decisions made of set weights."""
+    """The set weights after this installation's decisions."""
 
     def weight_of(self, name: str, *, prior: float) -> LearntWeight | None:
-        """Return what a set weight has become, None where no decision speaks of it."""
+        """Return a set weight after decisions, or None if no decision is about it."""
 
 
 class Weighing(NamedTuple):
@@ -197,7 +197,7 @@ class Weighing(NamedTuple):
 
 
 def weigh_signal(name: str, weights: Weights, learnt: LearntHere | None = None) -> Weighing:
-    """Return what a signal weighs by this version, this installation's decisions and the table.
+    """Return a signal's weight by this version, this installation's decisions and the table.
 
     A weight that a version was fitted to counts instead of the set one, except for a sender's
     history; 0 in its file is no weight, as archives do not hold the evidence.

@@ -1,1 +1,1 @@
-"""Pure detectors, one a file: a comment and its history in, a signal or None out."""
+"""Pure detectors: a comment and its history in, a signal or None out."""

@@ -144,7 +144,7 @@ def _contact(kind: ContactKind, match: re.Match[str]) -> Contact:
 
 
 def _is_phone(text: str, match: re.Match[str]) -> bool:
-    """Tell a telephone number from dates, sums, measurements and version numbers."""
+    """Return False for dates, sums, measurements and version numbers."""
     number = match[0]
     digits = sum(char.isdigit() for char in number)
     if not (8 if number[0] == "+" else 9) <= digits <= 15 or _DATE.search(number):

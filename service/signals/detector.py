@@ -1,4 +1,4 @@
-"""What a detector is: a named, pure function that says what it saw in a comment."""
+"""Detectors: named, pure functions that describe an observation about a comment."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from service.domain.verdict import Signal, Span
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """What a detector saw. The fields are those of `Signal`."""
+    """What a detector saw; a `Signal` without its name."""
 
     reason: Phrase
     strength: float = 1.0
@@ -32,14 +32,14 @@ class Observation:
 
 
 class Detector:
-    """Make a function a detector; its name is the name of the signal."""
+    """Makes a function a detector; the function's name is the name of the signal."""
 
     def __init__(self, observe: Callable[[Comment, History], Observation | None]) -> None:
         self.name = observe.__name__
         self._observe = observe
 
     def __call__(self, comment: Comment, history: History) -> Signal | None:
-        """Return the signal that the comment gives, None where there is nothing to see."""
+        """Return the signal of this comment, or None if there is none."""
         observation = self._observe(comment, history)
         return None if observation is None else observation.named(self.name)
 

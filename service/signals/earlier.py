@@ -15,7 +15,6 @@ from service.signals.detector import Observation
 # What moderators of other sites ruled counts half: their readers and their rules are not ours.
 _ELSEWHERE = 0.5
 
-
 # For one comment and for several; the versions of an edited comment are decided on as well.
 _SAID = {
     (Ruling.REJECT, False): (

@@ -36,7 +36,7 @@ from service.signals.view import view_of
 # offer lead nobody anywhere; one word in ten more is what people correct in a longer text. With
 # twenty another paragraph begins.
 _FEW_WORDS, _FEW_OF, _MOST_WORDS = 5, 10, 20
-# Of less than half of a text nobody can say that it is still what was ruled on.
+# A text of which less than half is left is no longer the one that was ruled on.
 _LEAST_KEPT = 0.5
 
 _VALUE = r"\s{0,4}=\s{0,4}(?:\"[^\"<>]{0,2000}\"|'[^'<>]{0,2000}'|[^\s<>\"']{1,2000})"

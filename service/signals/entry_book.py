@@ -12,8 +12,7 @@ from service.signals.hosts import host_of, named_hosts, registered_domain
 from service.signals.text import folded, readings_of, words_of
 from service.signals.view import view_of
 
-# Whoever is named more closely is meant more: a person before a domain, that before a network,
-# and last what is only a likeness of words.
+# The more precise kind wins: a person before a domain, a domain before a network, a phrase last.
 _RANKS = {
     EntryKind.EMAIL: 0,
     EntryKind.ADDRESS: 0,
@@ -104,7 +103,7 @@ class EntryBook:
         self._finder = PhraseFinder(rows)
 
     def find(self, comment: Comment, *, at: datetime) -> ListEntry | None:
-        """Return the entry in force at this moment that decides, None if none matches.
+        """Return the entry in force at this moment that decides, or None if none matches.
 
         The one whose kind is closest stands, then the longer domain, then the site's own before
         one of all sites, then allow before block, then the newest.

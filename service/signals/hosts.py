@@ -38,9 +38,9 @@ def host_of(address: str) -> str:
 
 @lru_cache(maxsize=4_096)
 def registered_domain(host: str) -> str:
-    """Return what somebody registered ("shop.example.co.uk" gives "example.co.uk").
+    """Return the registered domain of a host ("shop.example.co.uk" gives "example.co.uk").
 
-    An IPv4 address is its own domain; a host under no known public suffix gives "".
+    An IPv4 address is its own domain. A host under no known public suffix gives "".
     """
     if _IP4.match(host):
         return host

@@ -125,9 +125,9 @@ def _headings(lines: Sequence[str]) -> Mapping[int, bool]:
             while end < min(len(bare), at + _MAX_FIELDS) and _FIELD.match(bare[end]):
                 end += 1
             whole, above = "\n".join(bare[at:end]), bare[at - 1] if at else ""
-            is_told = _ADDRESS.search(line) and _DATE.search(whole) and _TIME.search(whole)
+            has_sender = _ADDRESS.search(line) and _DATE.search(whole) and _TIME.search(whole)
             has_rule = bool(_RULE.match(above))
-            if end - at >= _MIN_FIELDS and (is_told or (has_rule and above.strip("-_"))):
+            if end - at >= _MIN_FIELDS and (has_sender or (has_rule and above.strip("-_"))):
                 headings |= dict.fromkeys(range(at - has_rule, end), True)
     return headings
 
@@ -185,7 +185,7 @@ _SALES = (Cue.OFFER, Cue.VICE, Cue.CALL, Cue.PITCH)
 
 
 def judged_text(comment: Comment) -> Comment:
-    """Return the comment with the words that count: none of a bare reaction, no mail's footer."""
+    """Return the comment without a mail's footer, and without text if it is a bare reaction."""
     if comment.kind is not None:
         wordless = _is_wordless(comment, comment.kind)
         return replace(comment, text="") if wordless else comment
@@ -211,8 +211,8 @@ def _is_wordless(comment: Comment, kind: CommentKind) -> bool:
     sells = _sells(view, comment.post, known, frozenset(words_of(name)))
     if sells or view.contacts or not _lead_to_the_source(links, comment):
         return False
-    source, told = host_of(comment.author.url or ""), text.strip(_AROUND).lower()
-    if kind.is_mention and _TITLE_AND_HOST.fullmatch(told) and told.endswith(f"({source})"):
+    source, shown = host_of(comment.author.url or ""), text.strip(_AROUND).lower()
+    if kind.is_mention and _TITLE_AND_HOST.fullmatch(shown) and shown.endswith(f"({source})"):
         return True
     own = [word for word in words_of(view.plain.text) if word not in known]
     return count_words(own) <= (_MOST_IN_A_MENTION if kind.is_mention else _MOST_IN_A_REACTION)

@@ -97,7 +97,7 @@ def without_mentions(text: str, own_host: str = "") -> str:
     """Return the text with addressees blanked out; every other character keeps its place.
 
     Of a handle further on in the text the name stays, and its server goes; of a hashtag the word
-    stays. Whoever is linked at `own_host`, the post's, is addressed, whatever the address.
+    stays. A person who is linked at `own_host`, the post's host, is an addressee.
     """
     if "@" not in text and "#" not in text:
         return text
@@ -189,7 +189,7 @@ _Found = tuple[int, int, str, str | None]
 
 
 def _without_overlap(text: str) -> list[_Found]:
-    """Return what looks like a link; where two share text, the one with markup wins."""
+    """Return the candidates for links; where two overlap, the one with markup wins."""
     wrapped: list[_Found] = []
     for found in sorted((*_markdown_links(text), *_tagged_links(text)), key=lambda f: f[0]):
         if host_of(found[2]) and (not wrapped or found[0] >= wrapped[-1][1]):
@@ -299,7 +299,7 @@ def _trimmed_end(text: str, start: int, end: int) -> int:
 
 
 def _is_domain(text: str, match: re.Match[str]) -> bool:
-    """Tell an address from a file name, a member access or a missing space after a full stop."""
+    """Return False for a file name, a member access or a missing space after a full stop."""
     suffix = match["tld"]
     name = text[match.start() : match.end("tld")]
     if not suffix.islower() and not (suffix.isupper() and name.isupper()):

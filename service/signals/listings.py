@@ -16,9 +16,9 @@ HALF_LIFE_DAYS = {
     ListKind.DOMAINS: 365.0,
     ListKind.MAIL_DOMAINS: 1_095.0,
 }
-# What a list of each basis says of the most that any may say, before decisions here tell. Whole
+# The share of a list's greatest weight by its basis, before decisions here move it. Whole
 # networks of spammers have few sincere users; a reported address has had some; exits and data
-# centres belong to whoever needs them, and a link to a machine's text may be meant well. Chosen by
+# centres belong to people of all kinds, and a link to a machine's text may be meant well. Chosen by
 # that reasoning: none of the sample lists can be measured, as archives keep no addresses.
 WORTH: Mapping[ListBasis, float] = {
     ListBasis.TOXIC: 0.8,
@@ -33,14 +33,14 @@ LIST_SIGNALS: Mapping[ListKind, str] = {
     ListKind.DOMAINS: "listed_domain",
     ListKind.MAIL_DOMAINS: "throwaway_mail",
 }
-# Less than this tells nothing that is worth a line in an explanation.
+# Less than this is not worth a line in an explanation.
 _MIN_STRENGTH = 0.02
-# A century: what is older by somebody's clock need not be told to the day.
+# A century: an older list's age need not be exact.
 _OLDEST_DAYS = 36_525.0
 
 
 def freshness(age_days: float, kind: ListKind) -> float:
-    """Return what a list of this age still tells, 1 for today's; half of it every half-life."""
+    """Return the share of a list's worth that is left at this age; it halves every half-life."""
     return float(0.5 ** (max(0.0, age_days) / HALF_LIFE_DAYS[kind]))
 
 
@@ -51,19 +51,19 @@ def listed(comment: Comment, kind: ListKind, *, what: Phrase) -> Observation | N
     because they copy from each other: each further one closes a quarter of the distance to 1 that
     is left, as far as it speaks.
     """
-    telling = []
+    counting = []
     for one in comment.sender.listings:
         worth = WORTH[one.basis] if one.worth is None else one.worth
         speaks = worth * freshness(one.age_days, kind)
         if one.kind is kind and speaks >= _MIN_STRENGTH:
-            telling.append((speaks, one.age_days))
-    if not telling:
+            counting.append((speaks, one.age_days))
+    if not counting:
         return None
-    telling.sort(reverse=True)
-    strength = telling[0][0]
-    for speaks, _ in telling[1:]:
+    counting.sort(reverse=True)
+    strength = counting[0][0]
+    for speaks, _ in counting[1:]:
         strength += (1.0 - strength) * 0.25 * speaks
-    lists = _in_words(len(telling), min(age for _, age in telling))
+    lists = _in_words(len(counting), min(age for _, age in counting))
     return Observation(
         strength=strength, reason=Phrase("%(what)s on %(lists)s", what=what, lists=lists)
     )

@@ -1,4 +1,4 @@
-"""Tells whether a comment offers something: a seller's link, a contact, a product, a pitch."""
+"""Finds offers in a comment: a seller's link, a contact, a product, a pitch."""
 
 from __future__ import annotations
 
@@ -163,17 +163,13 @@ def _named(comment: Comment, one: Segment, *, first: bool = False) -> Iterator[P
             yield Pitch(name.lower(), Span(start=at, end=to))
 
 
+# Asked twice a comment: where its history is named, and by what reads it.
+@lru_cache(maxsize=8)
 def offers(comment: Comment) -> bool:
     """Return True if a comment links a seller, gives a number or name to call, sells or pitches.
 
     A link to a source is no offer, and no product that is only named.
     """
-    # Asked twice a comment: where its history is named, and by what reads it.
-    return _offers(comment)
-
-
-@lru_cache(maxsize=8)
-def _offers(comment: Comment) -> bool:
     if any(sounds_commercial(link.host) for link in uncommon_links(comment)):
         return True
     if has_commercial_address(comment) or pitches(comment):

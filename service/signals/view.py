@@ -1,4 +1,4 @@
-"""One text, looked at once: what several detectors need from it, found when first asked for."""
+"""The parts of a text that several detectors need, each found when it is first used."""
 
 from __future__ import annotations
 
@@ -179,6 +179,6 @@ def linked_domains(comment: Comment) -> Sequence[str]:
     linking to the blog one comments on says nothing about the sender.
     """
     own = registered_domain(host_of(comment.post.url or ""))
-    found = [link.domain for link in view_of(comment).links if not link.shielded]
+    found = [link.domain for link in view_of(comment).open_links]
     author = registered_domain(host_of(comment.author.url or ""))
     return tuple(dict.fromkeys(domain for domain in (*found, author) if domain and domain != own))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import tomllib
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 
 def load_lists(name: str) -> dict[str, Any]:
     """Return the tables of a file of word lists."""
-    return tomllib.loads(files(__package__).joinpath(name).read_text("utf-8"))
+    return tomllib.loads(Path(__file__).with_name(name).read_text("utf-8"))
 
 
 LISTS = load_lists("words.toml")

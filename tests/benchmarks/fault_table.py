@@ -94,14 +94,14 @@ class Table:
         print(f"  accepted {account.accepted}, not well: {account.faults()}", flush=True)
 
     def ready(self) -> tuple[bool, dict[str, str]]:
-        """Return what `/readyz` says: whether all is ready, and what is not."""
+        """Return the answer of `/readyz`: whether all is ready, and the parts that are not."""
         _, said, _ = Client(self.up["url"], self.key).call("GET", "/readyz")
         parts = said.get("parts", {"api": "no answer"})
         missing = {part: state for part, state in parts.items() if state != "ok"}
         return not missing, missing
 
     def doctor(self) -> list[str]:
-        """Return what `slopsieve doctor` finds that is not well; this process has the bad disk."""
+        """Return the problems that `slopsieve doctor` finds; this process has the bad disk."""
         command = ["doctor", "--json", "--data-dir", str(self.faults.data)]
         said = CliRunner().invoke(cli, command).stdout
         found = [json.loads(line) for line in said.splitlines()]

@@ -373,7 +373,7 @@ class Account:
     wrong_answers: list[str]
 
     def faults(self) -> dict[str, Any]:
-        """Return what is not well."""
+        """Return the problems."""
         named = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return {name: value for name, value in named.items() if name != "accepted" and value}
 
@@ -397,7 +397,7 @@ def wait_until_quiet(database: sa.Engine, *, seconds: float) -> float | None:
 
 
 def account_for(database: sa.Engine, client: Client, receiver: Receiver) -> Account:
-    """Compare what the client and the receiver were told with what is stored."""
+    """Compare the verdicts of the client and the receiver with the stored ones."""
     own_ids = dict(_rows(database, "SELECT id, site_comment_id FROM comments"))
     query = "SELECT comment_id, outcome, p_spam FROM verdicts"
     verdicts = {one: (outcome, p_spam) for one, outcome, p_spam in _rows(database, query)}

@@ -80,7 +80,7 @@ class Scores:
 
 @dataclass
 class Scripted:
-    """Answers what it was told of a text; see `Classifier`."""
+    """Answers with the log-odds given for a text; see `Classifier`."""
 
     by_text: dict[str, float] = field(default_factory=dict)
 
@@ -123,7 +123,7 @@ class Installation:
     def post(self, row: Row, *, as_id: str | None = None, more: str = "") -> Case:
         """Post a row of a data file and return its case, judged."""
         site_id = SiteId(row["source"])
-        # A row may be judged anew, before and after decisions.
+        # A row may be judged twice, before and after decisions.
         comment = replace(
             comment_from_row(row),
             id=CommentId(as_id or row["id"]),

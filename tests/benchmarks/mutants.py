@@ -40,7 +40,7 @@ _KEPT = r"(log\.\w+|gettext|ngettext|noted|Phrase|cast|TypeVar)\(|if TYPE_CH|cla
 
 
 def _changes(node: ast.AST) -> Iterator[tuple[str, ast.AST, str]]:  # noqa: C901  # a case a kind
-    """Give the kind, the replaced node and the new code of each change of a node."""
+    """Yield the kind, the replaced node and the new code of each change of a node."""
     match node:
         case ast.Compare(left, ops, right):
             for i, (old, new) in itertools.product(range(len(ops)), _PAIRS):
@@ -129,9 +129,9 @@ def _tests_for(mutant: Mutant, most: int) -> list[str]:
         fixtures = [ROOT / one / "conftest.py" for one in Path(test).parents[:-2]]
         files = closure(ROOT / test, *(one for one in fixtures if one.exists()))
         if near := files.get(ROOT / mutant.file):
-            told = sum(bool(one.search(Path(test).read_text("utf-8"))) for one in words)
-            told += 2 * (stem in test) + 2 * (f"/{room}/" in test)
-            ranked.append((near - told, "functional" in test, test))
+            named = sum(bool(one.search(Path(test).read_text("utf-8"))) for one in words)
+            named += 2 * (stem in test) + 2 * (f"/{room}/" in test)
+            ranked.append((near - named, "functional" in test, test))
     return [test for *_, test in sorted(ranked)[:most]]
 
 

@@ -59,7 +59,7 @@ def family(root: int) -> list[int]:
 
 
 def name_of(pid: int) -> str:
-    """Return what a process of a service is called."""
+    """Return the name of a service's process."""
     command = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
     module = _MODULE.search(command)
     if module:

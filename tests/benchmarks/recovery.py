@@ -34,7 +34,7 @@ from tests.servers import Server, free_port, running_postgresql, running_valkey
 _WINDOW_SECONDS = 5.0
 _AWAY_SECONDS = 60.0
 _HELD_SECONDS = 30.0
-# The promise to an Akismet client; see `service.web.akismet.check`.
+# The promise to an Akismet client; see `service.web.akismet.views`.
 _PROMISE_SECONDS = 0.8
 # Servers end with the thread that started them.
 _EVENTS_THREAD = ThreadPoolExecutor(1)

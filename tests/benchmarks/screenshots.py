@@ -187,7 +187,7 @@ def seeded(comments: list[Comment], models_dir: Path | None) -> Services:
 
 
 def work(services: Services) -> str:
-    """Do what people do beside deciding one comment; return the id of a campaign."""
+    """Do what people do besides deciding one comment; return the id of a campaign."""
     add_user("Mara Lindqvist", services, actor="Ola Brandt")
     group_fresh(services, GroupingMemory("script"), goes_on=lambda: True)
     services.search.index_due(limit=1_000)

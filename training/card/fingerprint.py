@@ -10,7 +10,7 @@ from pathlib import Path
 from training.data.dataset import DataFile
 
 _ROOT = Path(__file__).parents[2]
-# All code that a version's numbers depend on.
+# All code and word lists that a version's numbers depend on.
 _CODE = (
     "models",
     "training",
@@ -26,7 +26,8 @@ def fingerprint(files: Sequence[DataFile], config: Mapping[str, object]) -> str:
     code = {
         str(path.relative_to(_ROOT)): hashlib.sha256(path.read_bytes()).hexdigest()
         for room in _CODE
-        for path in sorted((_ROOT / room).rglob("*.py"))
+        for path in sorted((_ROOT / room).rglob("*"))
+        if path.suffix in (".py", ".toml")
     }
     parts = {"data": [file.sha256 for file in files], "config": dict(config), "code": code}
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()

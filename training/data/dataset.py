@@ -187,7 +187,7 @@ class _Reading:
             self.examples.append(example_of_row(row, path))
         elif row["label"] != correction.was:
             what, remedy = "is not the label in the data", "judge the comment again"
-            self.problems.append(_problem(f"{correction.where} was", what, remedy))
+            self.problems.append(Problem(f"{correction.where} was", what, remedy))
         elif correction.correct is CorrectLabel.DROP:
             self.dropped[correction.id] = "left out by a correction of labels"
         else:
@@ -221,38 +221,34 @@ def read_rows(path: Path, problems: list[Problem]) -> Iterator[tuple[str, Mappin
                 if isinstance(row, dict):
                     yield where, row
                 elif line.strip():
-                    problems.append(_problem(where, "is not a JSON object", "one object a line"))
+                    problems.append(Problem(where, "is not a JSON object", "one object a line"))
     except (OSError, EOFError) as error:
         what = f"cannot be read further ({type(error).__name__})"
-        problems.append(_problem(f"{path.name}:{number + 1}", what, "fetch the file again"))
-
-
-def _problem(where: str, problem: str, remedy: str) -> Problem:
-    return Problem(field=where, problem=problem, remedy=remedy)
+        problems.append(Problem(f"{path.name}:{number + 1}", what, "fetch the file again"))
 
 
 def problems_of_row(where: str, row: Mapping[str, object]) -> list[Problem]:
     """Return the problems of a row's own fields; values are never quoted."""
     problems = [
-        _problem(f"{where} {key}", "is not a string with content", "give each row its own")
+        Problem(f"{where} {key}", "is not a string with content", "give each row its own")
         for key in ("id", "text")
         if not isinstance(row.get(key), str) or not row[key]
     ]
     label = row.get("label")
     if label is not None and not (isinstance(label, str) and label in _LABELS):
-        problems.append(_problem(f"{where} label", "is unknown", "use spam, ham or null"))
+        problems.append(Problem(f"{where} label", "is unknown", "use spam, ham or null"))
     hardness = row.get("hardness")
     if hardness is not None and hardness not in (1, 2, 3):
-        problems.append(_problem(f"{where} hardness", "is unknown", "use 1, 2, 3 or null"))
+        problems.append(Problem(f"{where} hardness", "is unknown", "use 1, 2, 3 or null"))
     spans = row.get("promo_spans") or []
     if not (isinstance(spans, list) and all(_is_span(s, row.get("text")) for s in spans)):
         problems.append(
-            _problem(f"{where} promo_spans", "lies outside the text", "use [start, end) offsets")
+            Problem(f"{where} promo_spans", "lies outside the text", "use [start, end) offsets")
         )
     boundary = row.get("boundary")
     if boundary is not None and not _is_offset(boundary, row.get("text")):
         problems.append(
-            _problem(f"{where} boundary", "lies outside the text", "use an offset or null")
+            Problem(f"{where} boundary", "lies outside the text", "use an offset or null")
         )
     return problems
 
@@ -273,7 +269,7 @@ def _repeats(where: str, row: Mapping[str, object], seen: dict[str, str]) -> lis
     first = seen.setdefault(str(row["id"]), where)
     if first == where:
         return []
-    return [_problem(f"{where} id", f"occurred at {first}", "give each row its own")]
+    return [Problem(f"{where} id", f"occurred at {first}", "give each row its own")]
 
 
 def _string(row: Mapping[str, object], key: str) -> str | None:

@@ -123,7 +123,7 @@ def read_decisions(path: Path) -> tuple[Decided, ...]:
     """
     if not path.is_file():
         raise InvalidInputError(
-            [_problem(str(path), "is no file", "name what `slopsieve decisions export` wrote")]
+            [Problem(str(path), "is no file", "name what `slopsieve decisions export` wrote")]
         )
     problems: list[Problem] = []
     decided: list[Decided] = []
@@ -132,7 +132,7 @@ def read_decisions(path: Path) -> tuple[Decided, ...]:
         wrong = problems_of_row(where, row)
         first = first_at.setdefault(str(row.get("id")), where)
         if first != where:
-            wrong.append(_problem(f"{where} id", f"occurred at {first}", "give each row its own"))
+            wrong.append(Problem(f"{where} id", f"occurred at {first}", "give each row its own"))
         more = _read(where, row)
         wrong += more if isinstance(more, list) else []
         if isinstance(more, _Row) and not wrong:
@@ -141,17 +141,13 @@ def read_decisions(path: Path) -> tuple[Decided, ...]:
             except ValueError:
                 what = "do not end with one in force that is the label"
                 remedy = "put the ruling in force last; reject is spam, approve is ham"
-                wrong.append(_problem(f"{where} rulings", what, remedy))
+                wrong.append(Problem(f"{where} rulings", what, remedy))
         problems += wrong
         if len(problems) >= MAX_PROBLEMS:
             break
     if problems:
         raise InvalidInputError(problems[:MAX_PROBLEMS])
     return tuple(decided)
-
-
-def _problem(where: str, problem: str, remedy: str) -> Problem:
-    return Problem(field=where, problem=problem, remedy=remedy)
 
 
 def _read(where: str, row: Mapping[str, object]) -> _Row | list[Problem]:
@@ -162,7 +158,7 @@ def _read(where: str, row: Mapping[str, object]) -> _Row | list[Problem]:
         return _Row.model_validate_json(json.dumps(own), strict=True)
     except ValidationError as error:
         return [
-            _problem(f"{where} {_name(one['loc'])}", "is missing or of another kind", one["msg"])
+            Problem(f"{where} {_name(one['loc'])}", "is missing or of another kind", one["msg"])
             for one in error.errors(include_input=False, include_url=False, include_context=False)
         ]
 

@@ -69,7 +69,7 @@ def measure_meeting(
     known = [(e, v) for e, v in zip(examples, embeddings, strict=True) if v and e.is_spam]
     campaigns = np.array([e.campaign or "" for e, _ in known])
     members = np.flatnonzero(campaigns != "")
-    told: Measured = {
+    counts: Measured = {
         "campaigns": len(set(campaigns.tolist()) - {""}),
         "members": len(members),
         "compared_with": len(known),
@@ -81,8 +81,8 @@ def measure_meeting(
     pairs = cosines[same]
     pairs = pairs[~np.isnan(pairs)]
     if len(pairs) == 0 or len(others) == 0:
-        return told
-    return told | {
+        return counts
+    return counts | {
         "pairs": len(pairs) // 2,
         "found_at": {
             f"{share:g}": round(float((pairs >= np.quantile(others, 1 - share)).mean()), 4)

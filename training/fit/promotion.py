@@ -16,9 +16,6 @@ from training.data.dataset import Example
 from training.fit.evidence import to_matrix
 from training.fit.regression import fit_table
 
-# A segment is promotion if at least this share of it was marked.
-_MIN_MARKED_SHARE = 0.5
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkedTokens:
@@ -77,7 +74,7 @@ def fit_promotion(
         if text.example.promo_spans is None:
             continue
         vectors += text.vectors
-        promotional += [_is_marked(s, text.example.promo_spans) for s in text.segments]
+        promotional += [is_marked(s, text.example.promo_spans) for s in text.segments]
     if not any(promotional):
         return None
     return fit_table(
@@ -89,10 +86,11 @@ def fit_promotion(
     )
 
 
-def _is_marked(segment: Segment, spans: Sequence[Segment]) -> bool:
+def is_marked(segment: Segment, spans: Sequence[Segment]) -> bool:
+    """Return True if at least half of a segment lies inside the marked spans."""
     start, end = segment
     covered = sum(max(0, min(end, b) - max(start, a)) for a, b in spans)
-    return covered >= _MIN_MARKED_SHARE * (end - start)
+    return covered >= 0.5 * (end - start)
 
 
 def compare_tokens(

@@ -165,17 +165,23 @@ def _batches(
     for epoch in range(math.ceil(config.epochs)):
         rng = random.Random(f"{seed}-epoch-{epoch}")  # noqa: S311  # an order is no secret
         order = rng.sample(range(len(training_examples)), len(training_examples))
-        run = config.batch_size * _RUN_OF_BATCHES
-        batches = []
-        for start in range(0, len(order), run):
-            some = sorted(
-                order[start : start + run], key=lambda i: len(training_examples[i].input.text)
-            )
-            batches += [
-                some[i : i + config.batch_size] for i in range(0, len(some), config.batch_size)
-            ]
+        batches = cut_batches(training_examples, order, config.batch_size)
         rng.shuffle(batches)
         yield from batches
+
+
+def cut_batches(
+    training_examples: Sequence[TrainingExample], order: Sequence[int], size: int
+) -> list[list[int]]:
+    """Return batches of training examples of similar length, cut from runs of this order."""
+    run = size * _RUN_OF_BATCHES
+    batches = []
+    for start in range(0, len(order), run):
+        some = sorted(
+            order[start : start + run], key=lambda i: len(training_examples[i].input.text)
+        )
+        batches += [some[i : i + size] for i in range(0, len(some), size)]
+    return batches
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,11 +24,8 @@ from training.data.training_examples import (
     training_example_of,
 )
 from training.network.encoder import Network
-from training.network.finetune import FineTuneConfig, Progress, fine_tune
+from training.network.finetune import FineTuneConfig, Progress, cut_batches, fine_tune
 from training.network.packaged_e5 import read_base
-
-# Batches are cut from runs of this many, sorted by length.
-_RUN_OF_BATCHES = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,25 +84,11 @@ def plan_training_examples(
         rng = random.Random(f"{name}-{number}")  # noqa: S311  # an order is no secret
         order = [*(place[i] for i in epoch), *others]
         rng.shuffle(order)
-        cut = _cut([*training_examples, *more], order, config.fine_tune.batch_size)
+        cut = cut_batches([*training_examples, *more], order, config.fine_tune.batch_size)
         rng.shuffle(cut)
         share = min(1.0, config.epochs - number)
         batches += cut[: max(1, round(share * len(cut)))]
     return Plan(training_examples=[*training_examples, *more], batches=batches)
-
-
-def _cut(
-    training_examples: Sequence[TrainingExample], order: Sequence[int], size: int
-) -> list[list[int]]:
-    """Return batches of training examples of similar length."""
-    run = size * _RUN_OF_BATCHES
-    batches = []
-    for start in range(0, len(order), run):
-        some = sorted(
-            order[start : start + run], key=lambda i: len(training_examples[i].input.text)
-        )
-        batches += [some[i : i + size] for i in range(0, len(some), size)]
-    return batches
 
 
 def _woven_training_examples(texts: Sequence[UnlabelledText], seed: int) -> list[TrainingExample]:

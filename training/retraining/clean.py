@@ -92,7 +92,7 @@ def _example(number: int, one: Decided) -> TrainingExample:
         features=Features(
             ids=ids, values=values, copies=copy_keys(hash_words(one.example.comment.text))
         ),
-        frozen=logit(min(max(verdict.p_spam, 1e-6), 1 - 1e-6)) if verdict else 0.0,
+        frozen=logit(verdict.p_spam) if verdict else 0.0,
         confident=verdict is not None and verdict.outcome is not Outcome.UNSURE,
         drawn=one.weight if one.is_drawn else 0.0,
     )

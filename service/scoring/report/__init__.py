@@ -1,1 +1,1 @@
-"""What an evaluation found: collected as columns, measured slice by slice, told in Markdown."""
+"""The results of an evaluation: collected as columns, measured by slice, written as Markdown."""

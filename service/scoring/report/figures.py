@@ -60,7 +60,7 @@ def length_bucket(text: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What a data file says about a comment, beside its content. `is_spam` None: no label."""
+    """A data file's facts about a comment; `is_spam` is None without a label."""
 
     is_spam: bool | None
     slices: Mapping[SliceBy, str]
@@ -192,7 +192,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranking:
-    """How good one kind of p_spam is. None stands for every figure that lacks the comments.
+    """How good one kind of p_spam is. A figure is None if there are too few comments for it.
 
     `points` has one entry for each of `FALSE_POSITIVE_RATES`, by thresholds of its own.
     """

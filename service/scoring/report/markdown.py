@@ -1,4 +1,4 @@
-"""Tells an evaluation in Markdown, the headline first, and in JSON."""
+"""Writes an evaluation as Markdown, the headline first, and as JSON."""
 
 from __future__ import annotations
 
@@ -415,7 +415,7 @@ def _both(found: Measurements) -> Iterable[tuple[str, Ranking]]:
 
 
 def evaluation_to_json(evaluation: Evaluation) -> dict[str, object]:
-    """Return everything that was found; None stands for every figure that there is not."""
+    """Return all results; a missing figure is None."""
     found = asdict(evaluation.measurements)
     return {
         "model_version": evaluation.model_version,

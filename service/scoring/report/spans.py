@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from service.domain.verdict import Span, Verdict
 from service.signals.text import find_sentences
 
-# The detector that tells where the remark turns into the advertisement; `promotion_seam`, which
-# takes its place where only the classifier's marks bring the seam out, is counted with it.
+# The detector that finds where the remark turns into the advertisement. `promotion_seam`, which
+# replaces it where only the classifier's marks show the seam, is counted with it.
 BOUNDARY_SIGNAL = "abrupt_shift"
 
 # Scripts written without spaces count by character, all others by run of non-space.

@@ -1,4 +1,4 @@
-"""Every detector of every family; being defined in one is what gets a detector run and tested."""
+"""All detectors. A detector that is defined in a family's module is run and tested."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DETECTORS: tuple[Detector, ...] = tuple(
 
 
 def detect_all(comment: Comment, history: History) -> tuple[Signal, ...]:
-    """Return what every detector saw in a comment, in the order of `DETECTORS`.
+    """Return the signals of all detectors for a comment, in the order of `DETECTORS`.
 
     Never raises, whatever the text: each detector is tested on hostile and random texts.
     """

@@ -42,7 +42,7 @@ _OF_OFFERS = (OFFERED_BY_EMAIL, OFFERED_BY_ACCOUNT)
 
 @detector
 def approved_person_before(comment: Comment, history: History) -> Observation | None:
-    """Fire where decisions on e-mail address or account lean to approving; a name proves nobody.
+    """Fire where decisions on e-mail address or account lean to approving; names do not count.
 
     For a comment with a commercial link or a product only approvals of such comments count.
     """
@@ -193,7 +193,7 @@ def offer_after_remarks(comment: Comment, history: History) -> Observation | Non
 
 
 def _without_offers(all_of_it: TrackRecord, of_offers: TrackRecord) -> float:
-    """Return the approvals here of comments without an offer, none if there is one with it."""
+    """Return the approvals here, or 0.0 if a comment with an offer was approved here."""
     approved, offered = all_of_it.here.approved, of_offers.here.approved
     return 0.0 if offered >= _ANY else approved
 
@@ -231,7 +231,7 @@ def rejected_before_edit(comment: Comment, _history: History) -> Observation | N
     return Observation(reason=Phrase("was rejected before it was edited"))
 
 
-# Readers come and go with the seasons; whoever is back after half a year is rarely back to sell.
+# Readers come and go with the seasons; few who are back after half a year are back to sell.
 _QUIET_DAYS, _LONG_QUIET_DAYS = 120, 240
 
 

@@ -20,7 +20,7 @@ from service.signals.wordlists import word_list, wordset
 
 @detector
 def commercial_link(comment: Comment, _history: History) -> Observation | None:
-    """Fire where the words or the ending of a linked host are those of somebody who sells."""
+    """Fire where the words or the ending of a linked host are a seller's."""
     links = [link for link in uncommon_links(comment) if sounds_commercial(link.host)]
     if not links:
         return None
@@ -196,7 +196,7 @@ def front_page_link(comment: Comment, _history: History) -> Observation | None:
 
 _TRADE = (Cue.OFFER, Cue.VICE)
 _MAX_ANCHOR_CHARS = 200
-# One link of three words is enough to tell; comments of hundreds of links are told by the first.
+# One link of three words is enough; of hundreds of links the first ones are read.
 _MAX_LINKS = 20
 _MAX_ANCHOR_WORDS = 6
 _MIN_NAMED = 2
@@ -209,12 +209,12 @@ def keyword_anchor(comment: Comment, _history: History) -> Observation | None:
     links = [link for link in uncommon_links(comment)[:_MAX_LINKS] if link.anchor]
     if not links:
         return None
-    told = [link for link in links if _is_offer(link) or _names_target(link)]
-    if not told:
+    found = [link for link in links if _is_offer(link) or _names_target(link)]
+    if not found:
         return None
     return Observation(
         reason=Phrase("puts a link on words of an offer, or on the name of the site it leads to"),
-        spans=spans_of_links(told),
+        spans=spans_of_links(found),
     )
 
 

@@ -180,10 +180,10 @@ def leave_traits(s: Segment, *, is_last: bool) -> tuple[float, ...]:
 
 
 def find_seam(segments: Sequence[Segment], hints: Sequence[float] = ()) -> Shift | None:
-    """Return the likeliest advertisement that leaves a remark beside it, None for one sentence.
+    """Return the likeliest advertisement next to a remark, or None for a single sentence.
 
-    Its log-odds are against "no advertisement" and "nothing else". `hints` are log-odds, one a
-    sentence, from another witness. One pass, whatever the length.
+    Its log-odds are against "no advertisement" and "nothing else". `hints` are further log-odds,
+    one for each sentence. It takes time linear in the number of sentences.
     """
     if len(segments) < 2:
         return None
@@ -263,7 +263,7 @@ _SENTENCE, _ENTER, _LEAVE = (
 )
 
 
-# The advertisement must stand out this much, in log-odds, before a moderator is told. Chosen on the
+# The advertisement must stand out this much, in log-odds, to be shown to a moderator. Chosen on the
 # calibration part (2026-11-21, 83 seams, 2,427 ham) so that 0.5 % of the ham fires: 68 % of the
 # seams are found; 59 % at 0.25 % of the ham. To ask for two kinds of evidence as well loses 9
 # points of a hundred at the same false alarms.
@@ -285,9 +285,9 @@ def abrupt_shift(comment: Comment, _history: History) -> Observation | None:
 
 
 def find_shift(segments: Sequence[Segment], hints: Sequence[float] = ()) -> Shift | None:
-    """Return the likeliest advertisement beside a remark worth the name, however unlikely it is.
+    """Return the likeliest advertisement next to a long enough remark, however unlikely it is.
 
-    `hints` are log-odds from another witness, one a sentence.
+    `hints` are those of `find_seam`.
     """
     shift = find_seam(segments, hints)
     if shift is None:
@@ -316,7 +316,7 @@ def describe_shift(shift: Shift, segments: Sequence[Segment]) -> Observation:
     )
 
 
-# What is said of a seam, without and with what its links tell.
+# The reasons of a seam.
 BETWEEN_REMARKS = noted("between two remarks (%(remark)s) stands an advertisement (%(sells)s)")
 INTO_ADVERT = noted("a remark turns into an advertisement; before: %(remark)s; after: %(sells)s")
 INTO_REMARK = noted("an advertisement turns into a remark; before: %(sells)s; after: %(remark)s")
@@ -359,7 +359,7 @@ def _person(side: Sequence[Segment]) -> Phrase:
 
 
 def _slips(side: Sequence[Segment]) -> Phrase | None:
-    """Return the errors of a side, None for none that was seen."""
+    """Return the errors of a side, or None if it has none."""
     if any(s.count(Cue.SLIP) for s in side):
         return Phrase("slips in grammar")
     careless = sum(s.starts_lower or s.ends_open for s in side)

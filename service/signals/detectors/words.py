@@ -131,13 +131,13 @@ def offered_vice(comment: Comment, _history: History) -> Observation | None:
     if not (view.open_links or comment.author.url or view.contacts):
         return None
     named = [hit for hit in view.cues if hit.cue is Cue.VICE]
-    told = [h for h in named if not is_about(comment.post, view.plain.text[h.start : h.end])]
-    if not told:
+    vices = [h for h in named if not is_about(comment.post, view.plain.text[h.start : h.end])]
+    if not vices:
         return None
     return Observation(
-        strength=1.0 if len(told) > 1 else 0.7,
+        strength=1.0 if len(vices) > 1 else 0.7,
         reason=Phrase("names a trade that lives on spam, beside an address to go to"),
-        spans=spans_of(view.original(hit) for hit in told),
+        spans=spans_of(view.original(hit) for hit in vices),
     )
 
 
@@ -248,7 +248,7 @@ def unseen_text(comment: Comment, _history: History) -> Observation | None:
 
 
 def _unseen(text: str) -> list[Range]:
-    """Return where a text holds characters that nobody sees; tags may stand among letters."""
+    """Return the ranges of characters that nobody sees; tags may stand among letters."""
     found = [] if text.isascii() else list(_UNSEEN.finditer(text))
     has_tags = sum(len(match["tags"] or "") for match in found) >= _LEAST_TAGS
     return [match.span() for match in found if match["bits"] or (match["tags"] and has_tags)]

@@ -6,10 +6,9 @@ from datetime import timedelta
 
 import pytest
 
-from service.domain.decision import Ruling
 from service.domain.sender import Conduct
 from service.reputation.conduct import conduct_from, steps_of, take_steps
-from service.reputation.histories import Counter, decision_field, record_from
+from service.reputation.histories import Counter, fading_of, record_from
 from service.reputation.names import Kind
 from tests.factories import NOW, make_comment
 
@@ -18,7 +17,8 @@ DAY = timedelta(days=1)
 
 
 def rejected(kind: Kind, ago: timedelta) -> float:
-    counter = Counter(decisions={decision_field(kind, Ruling.REJECT, NOW - ago): 1})
+    bucket = fading_of(kind).number_of(NOW - ago)
+    counter = Counter(decisions={f"r:{bucket}": 1})
     return record_from(counter, kind, now=NOW).rejected
 
 

@@ -13,6 +13,7 @@ from models.card_figures import CARD_FILE, CARD_PAGE
 from models.registry import SHIPPED_DIR, Fusion, read_current_name
 from tests.unit.training.decided import make_example
 from training.card.figures import card_facts, part_facts
+from training.card.fingerprint import fingerprint
 from training.card.page import card_page
 from training.fit.measured import ALL_EVIDENCE, MeasuredPart
 from training.fit.promotion import MarkedTokens
@@ -110,3 +111,13 @@ def test_a_source_of_one_label_has_no_curve(part):
     rows = facts_of(replace(part, examples=examples))["evidence_table"]
 
     assert {r["roc_auc"] for r in rows if r["source"] == "blog2"} == {None}
+
+
+def test_a_changed_word_list_is_another_fingerprint(tmp_path, monkeypatch):
+    monkeypatch.setattr("training.card.fingerprint._ROOT", tmp_path)
+    words = tmp_path / "service" / "signals" / "words.toml"
+    words.parent.mkdir(parents=True)
+    words.write_text('shorteners = ["bit.ly"]')
+    before = fingerprint([], {})
+    words.write_text('shorteners = ["bit.ly t.co"]')
+    assert fingerprint([], {}) != before
