@@ -1,4 +1,4 @@
 """The running system: receives comments, queues them, judges them, shows them to moderators."""
 
 PREFIX = __name__.removesuffix("service")
-"""What modules' names begin with: nothing in a checkout, `slopsieve.` in the installed wheel."""
+"""The prefix of modules' names: empty in a checkout, `slopsieve.` in the installed wheel."""

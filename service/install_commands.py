@@ -24,7 +24,7 @@ def install_command(extra: str = "") -> str:
 def check_packages(distribution: str = "slopsieve") -> None:
     """Check that every required package is installed in a supported version.
 
-    Raises `StartError` that names all others. Packages of extras are checked where they are needed.
+    Raises `StartError` with the names of the others. Extras are checked where they are needed.
     """
     from packaging.requirements import Requirement  # only `slopsieve up` needs it
 

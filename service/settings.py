@@ -5,7 +5,6 @@ from __future__ import annotations
 import ipaddress
 import os
 import re
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Self, TypeVar
@@ -215,7 +214,7 @@ def load_settings(**overrides: object) -> Settings:
     secrets: dict[str, object] = {}
     for variable, name in _SECRETS.items():
         try:
-            if (secret := _read_secret(variable, os.environ)) is not None:
+            if (secret := _read_secret(variable)) is not None:
                 secrets[name] = secret
         except ValueError as error:
             lines.append(str(error))
@@ -232,14 +231,14 @@ def load_settings(**overrides: object) -> Settings:
     return settings
 
 
-def _read_secret(variable: str, environment: Mapping[str, str]) -> str | None:
+def _read_secret(variable: str) -> str | None:
     """Return the secret in the file that `..._FILE` names, None if the variable is not set.
 
     Raises `ValueError` with the fault and its remedy.
     """
-    if not (path := environment.get(f"{variable}_FILE")):
+    if not (path := os.environ.get(f"{variable}_FILE")):
         return None
-    if environment.get(variable):
+    if os.environ.get(variable):
         msg = f"{variable} and {variable}_FILE are both set: unset one of them"
         raise ValueError(msg)
     try:

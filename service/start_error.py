@@ -8,7 +8,7 @@ from service.domain.errors import ModerationError
 
 
 class ExitCode(IntEnum):
-    """The exit codes of a process that could not start, so that scripts can tell why."""
+    """The exit codes of a process that could not start, so that scripts can distinguish them."""
 
     FAILED = 1
     SETTINGS = 2

@@ -24,6 +24,8 @@ _BUFFER_BYTES = 1 << 18
 # A text of the longest allowed size, every character escaped, is under 400 kB; the rest is for keys
 # that we ignore. A file without line breaks must not be read into memory whole.
 MAX_LINE_BYTES = 8 << 20
+# A wrong file has the same fault on every line; later ones are only counted.
+MAX_FAULTS_SHOWN = 20
 
 _Batch = TypeVar("_Batch", bound=Sequence[object])
 

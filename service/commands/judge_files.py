@@ -14,7 +14,7 @@ from typing import BinaryIO, NamedTuple
 import click
 
 from models.card_figures import read_card
-from service.commands.input_files import STDIN, Broken, InputFile
+from service.commands.input_files import MAX_FAULTS_SHOWN, STDIN, Broken, InputFile
 from service.commands.output import STDOUT, columns, open_whole
 from service.domain.comment import MAX_TEXT_BYTES, Comment
 from service.domain.dataset_row import comment_from_row
@@ -30,8 +30,6 @@ from service.stores.files.model_versions import ModelVersions
 from service.training_runs import versions_folder
 
 _MAX_ID_CHARS = 200
-# A wrong file has the same fault on every line; later ones are only counted.
-_MAX_FAULTS_SHOWN = 20
 
 files_type = click.Path(exists=True, dir_okay=False, allow_dash=True)
 
@@ -167,7 +165,7 @@ class Tally:
     def add_fault(self, file: InputFile, line: Broken) -> None:
         """Count a broken line, and print its problem."""
         self.broken += 1
-        if self.broken > _MAX_FAULTS_SHOWN:
+        if self.broken > MAX_FAULTS_SHOWN:
             return
         where = f"{click.format_filename(file.name)}, line {line.number:,}"
         for problem in line.problems:

@@ -190,7 +190,7 @@ def sites_set(
 
 def _print_key(issued: sites.IssuedKey) -> None:
     key = issued.key
-    print_rows([{**columns(key, "site_id"), "key_id": key.id, "key": issued.secret}])
+    print_rows([{"site_id": key.site_id, "key_id": key.id, "key": issued.secret}])
 
 
 def _akismet_key(site: Site, services: Services) -> dict[str, str]:

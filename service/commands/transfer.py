@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit
 
 import click
 
-from service.commands.input_files import Broken, InputFile
+from service.commands.input_files import MAX_FAULTS_SHOWN, Broken, InputFile
 from service.commands.opening import ByValue, with_json_services, with_services
 from service.commands.output import STDOUT, columns, open_whole, plain, print_rows
 from service.commands.sources.disqus import read_disqus
@@ -53,8 +53,6 @@ _READERS: Mapping[str, Callable[[InputFile], Iterator[Entry]]] = {
 # The comments of one transaction, which an interruption loses.
 _BATCH = 200
 _PAGE = 500
-# A wrong file has the same fault in every entry; later ones are only counted.
-_MAX_FAULTS_SHOWN = 20
 _COUNTED = ("new", "repeats", "conflicts", "cut", "left_out", "broken", "decisions")
 _OUTCOMES = {
     AddOutcome.NEW: "new",
@@ -159,7 +157,7 @@ class _Importing:
         read.append((new, entry))
         if entry.cut:
             self.counts["cut"] += 1
-            if self.counts["cut"] <= _MAX_FAULTS_SHOWN:
+            if self.counts["cut"] <= MAX_FAULTS_SHOWN:
                 what = f"imported, but not all of it can be kept: {', '.join(entry.cut)}"
                 click.echo(f"Entry {entry.number}: {what}.", err=True)
 
@@ -169,7 +167,7 @@ class _Importing:
             self._print_problem(number, f"{problem.field} {problem.problem}; {problem.remedy}")
 
     def _print_problem(self, number: int, what: str) -> None:
-        if self.counts["broken"] + self.counts["conflicts"] <= _MAX_FAULTS_SHOWN:
+        if self.counts["broken"] + self.counts["conflicts"] <= MAX_FAULTS_SHOWN:
             click.echo(f"Entry {number}: {what}.", err=True)
 
 

@@ -10,7 +10,7 @@ import redis
 import sqlalchemy as sa
 
 from models.errors import ModelVersionError
-from models.registry import SHIPPED_DIR, check_version, list_versions, read_current_name
+from models.registry import check_version, list_versions, read_current_name
 from service import PREFIX
 from service.domain.comment import Lane
 from service.domain.errors import StoreDamagedError, StoreFullError, StoreUnavailableError
@@ -239,9 +239,8 @@ def _number(info: Info, key: str) -> float:
     return float(value) if isinstance(value, int | float | str) else 0.0
 
 
-def check_versions(folder: Path | None) -> Iterator[Finding]:
+def check_versions(folder: Path) -> Iterator[Finding]:
     """Check every version's files against its card, the current version first."""
-    place = folder or SHIPPED_DIR
     try:
         current = read_current_name(folder)
     except ModelVersionError as error:
@@ -252,7 +251,7 @@ def check_versions(folder: Path | None) -> Iterator[Finding]:
         if not name:
             continue
         try:
-            check_version(place / name)
+            check_version(folder / name)
         except ModelVersionError as error:
             make = fail if name == current else warn
             remedy = (

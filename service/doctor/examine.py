@@ -99,7 +99,7 @@ def safely(check: str, ask: Callable[[], Iterable[Finding]]) -> Iterator[Finding
 def _database_file(settings: Settings) -> Path | None:
     """Return the database's file, None if it is on a server."""
     if settings.database_url is None:
-        return settings.data_dir / "slopsieve.db"
+        return DataFolder(settings.data_dir, prove=False).database_file
     scheme, _, path = settings.database_url.get_secret_value().partition(":///")
     return Path(path.partition("?")[0]) if scheme.startswith("sqlite") else None
 
@@ -131,7 +131,7 @@ class _Installation:
         self._stack.callback(engine.dispose)
         return engine
 
-    @property
+    @cached_property
     def _stores(self) -> SqlStores:
         return SqlStores(self._engine)
 
@@ -234,7 +234,7 @@ def check_combinations(settings: Settings) -> Iterator[Finding]:
         if not ipaddress.ip_address(host).is_loopback:
             yield warn(
                 "settings",
-                f"metrics are served at {settings.metrics_address} to whoever reaches it",
+                f"metrics are served at {settings.metrics_address} to anyone who can reach it",
                 f"Set {ENV_PREFIX}METRICS_TOKEN, or keep strangers off that network.",
             )
     wide = [allowed for allowed in settings.callback_allow if _is_wide(allowed)]

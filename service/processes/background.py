@@ -1,4 +1,4 @@
-"""The background process: notifies sites, does upkeep on time and retrains, until told to stop."""
+"""The background process: notifies sites, runs periodic upkeep and retrains."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ from service.wiring import Wired, digest_plan, wire
 
 log = logging.getLogger(__name__)
 
-# Fresh messages to sites wake the process; this finds those whose time to be tried again has come.
+# New messages wake the process; this finds the messages that are due for a retry.
 _DELIVER_EVERY_SECONDS = 2.0
-# What is being sent may end; it takes at most this long, and is sent again if it does not.
+# Messages in progress may finish in this time; the others are sent again.
 _DRAIN_SECONDS = 16.0
-# Longer than the training program is given to stop; what it did is gone on with later.
+# Longer than the training program may take to stop; it continues later.
 _STOP_SECONDS = 25.0
-# No job of the schedule takes so long; one that is stuck makes the process fall silent.
+# No scheduled job takes so long; if one is stuck, no more heartbeats are sent.
 _STUCK_SECONDS = 120.0
 _NICENESS = 10
 
@@ -57,7 +57,7 @@ def main() -> None:
 
 
 def run_background(wired: Wired) -> None:
-    """Work until SIGTERM or SIGINT, then finish what is being sent and stop a training under way.
+    """Work until SIGTERM or SIGINT, then finish messages in progress and stop a running training.
 
     The training continues when the process starts again.
     """
@@ -71,7 +71,7 @@ def run_background(wired: Wired) -> None:
         partial(deliver, services=services, delays=settings.callback_delays),
     )
     schedule = Schedule(jobs(wired), watch=wired.counting.watch_upkeep)
-    # By themselves: a mail server, or a second judge, may take minutes.
+    # In their own thread: a mail server or a second judge may take minutes.
     digests = Schedule(slow_jobs(wired), watch=wired.counting.watch_upkeep)
     retraining = Schedule([retraining_job(wired)])
     schedules = [schedule, digests, *([retraining] if retrains else [])]
@@ -89,7 +89,7 @@ def run_background(wired: Wired) -> None:
         one.stop()
     dispatcher.close(seconds=_DRAIN_SECONDS)
     for one in schedules:
-        # What sends digests may be in the middle of one; nobody waits for it.
+        # A digest may take minutes to send, so the process does not wait for it.
         if one is not digests:
             one.join(seconds=_STOP_SECONDS)
     exposition.close()
@@ -129,14 +129,14 @@ def _deliver_until_stopped(
 
 
 def jobs(wired: Wired) -> list[Job]:
-    """Return what is done on time, and how often; each job may run twice."""
+    """Return the periodic jobs. Each may run twice."""
     services, settings = wired.services, wired.settings
     memory = GroupingMemory(services.new_id("lease"))
     keep_deliveries = timedelta(days=settings.keep_deliveries_days)
     return [
-        # What the queue lost is found within half a minute of an empty lane.
+        # Ids that the queue lost are found within half a minute of an empty lane.
         Job(TaskName.SWEEP_STRANDED, 10.0, lambda _: sweep_stranded(services)),
-        # Decisions are learnt as they are made; this finds those that histories missed.
+        # Histories learn each decision as it is made; this finds the ones that they missed.
         Job(TaskName.REMEMBER_OPEN, 10.0, _while_any(lambda: remember_open(services))),
         # Every verdict is degraded until blank histories are filled.
         Job(
@@ -145,20 +145,20 @@ def jobs(wired: Wired) -> list[Job]:
             lambda goes_on: rebuild_if_blank(services, goes_on=goes_on),
             share=0.5,
         ),
-        # What came in is found by the search then; after an upgrade that may be a million.
+        # New comments can be searched after it; after an upgrade there may be a million.
         Job(
             TaskName.UPDATE_SEARCH_INDEX,
             5.0,
             lambda goes_on: update_search_index(services, goes_on=goes_on),
         ),
-        # After judging, and out of its way: whoever waits for a verdict goes first.
+        # Its share is low, because judging comes first.
         Job(
             TaskName.GROUP_FRESH,
             10.0,
             lambda goes_on: group_fresh(services, memory, goes_on=goes_on),
             share=0.1,
         ),
-        # What is kept is kept for days.
+        # Retention is counted in days.
         Job(
             TaskName.PRUNE_DELIVERIES,
             300.0,
@@ -217,7 +217,7 @@ def _send_digests(wired: Wired) -> int:
     services = wired.services
     if services.mailer is None and services.room is None:
         return 0
-    # Imported late: few installations send any, and the pages' texts take their memory.
+    # Imported late: few installations send digests, and the pages' texts need memory.
     from service.moderation.digest import send_digests
     from service.web.digest_text import write_digest
 

@@ -1,8 +1,8 @@
-"""The HTTP server: waitress, with a bound on how long, and how many, clients may keep it waiting.
+"""The HTTP server: waitress, with limits on slow clients.
 
-A thread is taken only once a whole request has come in, so what slow clients hold is connections.
-While there is room they may hold them for a bounded time. In a full house the one that has kept us
-waiting longest makes room for whoever comes, out of the client that keeps us waiting on the most.
+A thread is taken only once a whole request was received, so slow clients hold connections but no
+threads. They may hold them for a limited time while there is room. Without room, the server closes
+a connection of the client that has the most waiting ones: the one that has waited longest.
 """
 
 from __future__ import annotations
@@ -34,36 +34,36 @@ from service.web.edge.overload import waits_for_verdict
 
 log = logging.getLogger(__name__)
 
-# Connections beyond one for each thread. The server looks at each open one at every event:
-# 2026-11-20, 200 comment-checks a second offered to a machine with other work: with 1,000 allowed
-# 61 were answered a second, with 250 104, with 100 173.
+# Connections in addition to one per thread. The server checks each open one at every event. On
+# 2026-11-20, a busy machine that got 200 comment-checks a second answered 61 a second with 1,000
+# connections allowed, 104 with 250, 173 with 100.
 _MORE_THAN_THREADS = 32
 # How long a connection may stay open without a request.
 _IDLE_SECONDS = 30
-# How long a request may take to come in, or an answer to be taken, and what prolongs that: the
-# largest body at the least speed takes some five minutes.
+# The time to send a request or to read a response; it grows with the bytes transferred. The largest
+# body takes some five minutes at the lowest speed.
 _TRANSFER_SECONDS = 20
 _LEAST_BYTES_A_SECOND = 64 * 1024
-# A little over what the largest route takes, so that its own 413 is what the sender reads.
+# Slightly above the limit of the largest route, so that the client gets the route's own 413.
 _MAX_BODY_BYTES = 17 * 1024 * 1024
-# What a refused client reads, and after how many seconds at most it is asked to come again.
+# The body of a refusal, and the longest `Retry-After`.
 _TOO_MANY, _RETRY_SECONDS = b"Too many requests come in now.", 10
-# While checks are refused, one of a client's goes to a thread this often.
+# While checks are refused, each client's next check still gets a thread after this long.
 _ASKS_EVERY_SECONDS = 1.0
 _PROBES = ("/livez", "/readyz")
-# Requests in progress may finish for this long after the order to stop; comments are kept before
-# they are answered, so whoever is cut off can ask again and loses nothing.
+# The time in which requests in progress may finish after the signal to stop. A client that is cut
+# off can repeat its request: comments are stored before the response is sent.
 DRAIN_SECONDS = 8.0
-# Who was given an answer this lately may not have taken it.
+# A client may not have read a response that is newer than this.
 _FRESH_SECONDS = 1.0
-# Each turn looks at every open connection, so one a turn would leave a crowd waiting.
+# Each turn checks every open connection, so accepting one per turn would be too slow.
 _ACCEPTED_A_TURN = 16
-# Who is let in in one turn is read from in the next one, perhaps after another was let in.
+# A connection accepted in one turn is read in the next, perhaps after another was accepted.
 _TURNS_UNTIL_READ = 2
 _LOOK_EVERY_SECONDS = 0.5
 _TIDY_EVERY_SECONDS = 5
-# A host name or an address with a port, or nothing at all (RFC 9112, 3.2). Two such headers are
-# joined by ", ", which is neither.
+# A host name or an address, with or without a port, or nothing (RFC 9112, 3.2). Two such headers
+# are joined by ", ", which does not match.
 _HOST = re.compile(r"(?:[\w.~%!$&'()*+;=-]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]*)?", re.ASCII)
 
 
@@ -73,9 +73,9 @@ class _TooSlowError(Error):  # type: ignore[misc]  # waitress ships no types
 
 
 class _Parser(HTTPRequestParser):  # type: ignore[misc]  # waitress ships no types
-    """A request that knows when its first byte and its last had come in.
+    """A request that records when its first and its last byte were received.
 
-    What another server in the chain could read in another way is refused.
+    It refuses requests that another server in the chain could read differently.
     """
 
     arrived = 0.0
@@ -88,10 +88,10 @@ class _Parser(HTTPRequestParser):  # type: ignore[misc]  # waitress ships no typ
         self.begun = time.time()
 
     def received(self, data: bytes) -> int:
-        """Take in more of the request; return how much of `data` is part of it."""
+        """Parse more of the request; return how many bytes of `data` belong to it."""
         taken: int = super().received(data)
         if self.empty:
-            # Blank lines before a request begin none, or they could be sent for ever.
+            # Blank lines before a request do not begin one; otherwise they could be sent forever.
             self.completed = self.empty = self.headers_finished = False
             self.header_plus = b""
         elif self.completed and not self.arrived:
@@ -99,7 +99,7 @@ class _Parser(HTTPRequestParser):  # type: ignore[misc]  # waitress ships no typ
         return taken
 
     def parse_header(self, header_plus: bytes) -> None:
-        """Read the head. Raise `ParsingError` for one that is not whole or can be read twice."""
+        """Parse the head. Raise `ParsingError` if it is incomplete or ambiguous."""
         super().parse_header(header_plus)
         lines = [line.partition(b":") for line in header_plus.split(b"\r\n")[1:]]
         names = Counter(name.lower() for name, _, _ in lines)
@@ -112,13 +112,13 @@ class _Parser(HTTPRequestParser):  # type: ignore[misc]  # waitress ships no typ
         elif not _HOST.fullmatch(self.headers.get("HOST", "")):
             problem = "Send a host name, with or without a port, as Host header."
         if problem:
-            # Nobody is asked for the body of a request that is refused, nor for another one.
+            # A refused request needs no body, and its connection gets no other request.
             self.expect_continue = False
             self.headers.pop("CONNECTION", None)
             raise ParsingError(problem)
 
     def give_up(self) -> None:
-        """Refuse what did not come in in time."""
+        """Refuse the request because it was not received in time."""
         if not self.headers_finished:
             super().parse_header(b"GET / HTTP/1.0\r\n")
         self.error = _TooSlowError(
@@ -129,10 +129,10 @@ class _Parser(HTTPRequestParser):  # type: ignore[misc]  # waitress ships no typ
 
 
 class _Task(WSGITask):  # type: ignore[misc]  # waitress ships no types
-    """A task that tells the application when its request came in, long before a thread was free."""
+    """A task whose WSGI environment has the time at which its request was received."""
 
     def service(self) -> None:
-        """Answer the request."""
+        """Send the response."""
         try:
             super().service()
         finally:
@@ -145,7 +145,7 @@ class _Task(WSGITask):  # type: ignore[misc]  # waitress ships no types
         return environ
 
     def build_response_header(self) -> bytes:
-        """Return the head of the answer; while draining it says that no other will follow."""
+        """Return the response's head; while draining, it closes the connection."""
         if self.version == "1.1" and not self.channel.server.accepting:
             self.set_close_on_finish()
         head: bytes = super().build_response_header()
@@ -157,7 +157,7 @@ def _is_check(request: _Parser) -> bool:
 
 
 class _Channel(HTTPChannel):  # type: ignore[misc]  # waitress ships no types
-    """A connection that knows since when it keeps us waiting."""
+    """A connection that records since when its client has been idle or slow."""
 
     parser_class = _Parser
     task_class = _Task
@@ -170,22 +170,22 @@ class _Channel(HTTPChannel):  # type: ignore[misc]  # waitress ships no types
         self._owed_bytes = 0
 
     def note_answer(self) -> None:
-        """Remember that an answer was given just now, and how much of it is still to be taken."""
+        """Record the time of the response, and how many of its bytes are not sent yet."""
         self._answered, self._owed_bytes = time.time(), self.total_outbufs_len
 
     def waits_since(self) -> float:
-        """Return since when it is the client's turn, to ask or to take its answer."""
+        """Return the time since which the client has to send a request or read its response."""
         return max(self._answered, self.request.begun) if self.request else self._answered
 
     def is_evictable(self, now: float) -> bool:
-        """Return True if it may be closed for another: its client is slow to act."""
+        """Return True if it may be closed for another connection, because its client is slow."""
         was_read = self.server.turns >= self._let_in + _TURNS_UNTIL_READ
         if self.requests or self.will_close or not was_read:
             return False
         return not self.total_outbufs_len or self._answered < now - _FRESH_SECONDS
 
     def refuse(self) -> None:
-        """Answer a request, for which no thread will be free in time, without one."""
+        """Send a 503 without a thread, because none will be free in time."""
         path = self.requests[0].path
         while self.requests:
             self.requests.pop().close()
@@ -198,13 +198,13 @@ class _Channel(HTTPChannel):  # type: ignore[misc]  # waitress ships no types
             b"Connection: close",
         ]
         if path.endswith("/comment-check"):
-            # WordPress holds a comment for this answer; without a guid it would publish it.
+            # With a guid, WordPress holds the comment; without one it would publish it.
             head.append(b"X-akismet-guid: %s" % uuid.uuid4().hex.encode())
         with suppress(ClientDisconnected):
             self.write_soon(b"\r\n".join([*head, b"", _TOO_MANY]))
 
     def client(self) -> str:
-        """Return who is on the other end: behind proxies whom they name, once they have."""
+        """Return the client: behind proxies the one that they name, once the head was parsed."""
         hops = self.server.trusted_proxies
         if not hops or not self.request or not self.request.headers_finished:
             return one_client(self.addr[0])
@@ -214,7 +214,7 @@ class _Channel(HTTPChannel):  # type: ignore[misc]  # waitress ships no types
         return self.request.client
 
     def end_if_late(self, now: float) -> None:
-        """Refuse a request that does not come in in time; close if nothing else goes on."""
+        """Refuse a request that was not received in time; close an idle connection."""
         if self.requests or self.will_close:
             return
         moved = self._owed_bytes
@@ -226,7 +226,7 @@ class _Channel(HTTPChannel):  # type: ignore[misc]  # waitress ships no types
         if now - self.waits_since() < seconds:
             return
         if not self.request:
-            # At once: `will_close` waits until something more can be sent.
+            # Close now: `will_close` would wait until more can be sent.
             self.handle_close()
             return
         with self.requests_lock:
@@ -237,7 +237,7 @@ class _Channel(HTTPChannel):  # type: ignore[misc]  # waitress ships no types
 
 
 class HttpServer(TcpWSGIServer):  # type: ignore[misc]  # waitress ships no types
-    """Serves an application on a socket that listens already."""
+    """Serves an application on a listening socket."""
 
     channel_class = _Channel
 
@@ -269,16 +269,16 @@ class HttpServer(TcpWSGIServer):  # type: ignore[misc]  # waitress ships no type
             connection_limit=2 * self._most,
             max_request_body_size=_MAX_BODY_BYTES,
             ident=None,
-            # The application believes these headers only where a proxy is trusted, but it must see
-            # them: whoever comes through a proxy on this machine is not this machine.
+            # The application trusts these headers only behind a trusted proxy. It must see them
+            # because a client behind a proxy on this machine is not this machine.
             clear_untrusted_proxy_headers=False,
         )
 
     def turn(self) -> None:
-        """Do what there is to do, or wait for it for a moment."""
+        """Handle the pending events, or wait a moment for one."""
         self.turns += 1
-        # Here, not in the loop: what poll() tells of a connection must not reach another of its
-        # number.
+        # Not within the loop: an event of a closed connection must not reach a new one that has the
+        # same descriptor.
         self._make_room()
         if (now := time.time()) >= self._tidy_at:
             self._tidy_at = now + _TIDY_EVERY_SECONDS
@@ -286,11 +286,11 @@ class HttpServer(TcpWSGIServer):  # type: ignore[misc]  # waitress ships no type
         wasyncore.loop(timeout=_LOOK_EVERY_SECONDS, use_poll=True, map=self._map, count=1)
 
     def add_task(self, task: _Channel) -> None:
-        """Have a thread handle a request, or refuse it without one.
+        """Queue a request for a thread, or refuse it.
 
-        The server refuses what comes while all connections are taken, except probes, and the checks
-        that would wait behind too many requests: each thread's work delays those that are judged.
-        One check of each client still goes to a thread every `_ASKS_EVERY_SECONDS`.
+        While all connections are taken, all requests but probes are refused. Checks are refused if
+        too many requests wait, because each busy thread slows judging. One check of each client
+        still gets a thread every `_ASKS_EVERY_SECONDS`.
         """
         request = task.requests[0]
         refused = len(self.active_channels) > self._most and request.path not in _PROBES
@@ -311,7 +311,7 @@ class HttpServer(TcpWSGIServer):  # type: ignore[misc]  # waitress ships no type
         return True
 
     def handle_accept(self) -> None:
-        """Take in the connections that wait."""
+        """Accept the waiting connections."""
         for _ in range(_ACCEPTED_A_TURN):
             before = len(self.active_channels)
             super().handle_accept()
@@ -325,10 +325,10 @@ class HttpServer(TcpWSGIServer):  # type: ignore[misc]  # waitress ships no type
             one.handle_close()
 
     def maintenance(self, now: float) -> None:
-        """Do nothing: it is called from within a turn, where nothing may be closed."""
+        """Do nothing: it is called within a turn, where no connection may be closed."""
 
     def end_late(self, now: float) -> None:
-        """Close or refuse what has kept us waiting for too long."""
+        """Close or refuse the connections that have been idle or slow for too long."""
         for channel in list(self.active_channels.values()):
             channel.end_if_late(now)
         self._asked_at.clear()
@@ -339,12 +339,12 @@ class HttpServer(TcpWSGIServer):  # type: ignore[misc]  # waitress ships no type
         self._evicted = self._refused = 0
 
     def drain(self, *, shared: bool) -> None:
-        """Accept no more, and let requests in progress finish.
+        """Accept no more connections, and let requests in progress finish.
 
-        Connections that wait in the listener's line then are served too, unless it is `shared`: a
-        successor on the same socket takes those.
+        Connections in the socket's backlog are served too, unless it is `shared`: a successor on
+        the same socket accepts those.
         """
-        # Closes the listening socket alone; open connections stay in the loop.
+        # Only the listening socket is removed; open connections stay in the loop.
         self.del_channel()
         if not shared:
             self._accept_waiting()
@@ -356,7 +356,7 @@ class HttpServer(TcpWSGIServer):  # type: ignore[misc]  # waitress ships no type
         self.task_dispatcher.shutdown(cancel_pending=True, timeout=1)
 
     def _evictable(self) -> _Channel | None:
-        """Return the connection to close for another, one of the client that has most of them."""
+        """Return the connection to close: the longest-waiting one of the client with the most."""
         now = time.time()
         waiting = [c for c in self.active_channels.values() if not (c.requests or c.will_close)]
         held = Counter(channel.client() for channel in waiting)
@@ -368,13 +368,13 @@ class HttpServer(TcpWSGIServer):  # type: ignore[misc]  # waitress ships no type
         )
 
     def _accept_waiting(self) -> None:
-        """Accept the connections that wait in the socket's line: closing it would reset them."""
+        """Accept the connections in the socket's backlog, which closing it would reset."""
         line = select.poll()
         line.register(self.socket, select.POLLIN)
         for _ in range(BACKLOG):
             if not line.poll(0):
                 break
-            # None makes room here: whoever waits has asked.
+            # Their clients have sent requests, so none is closed to make room.
             super().handle_accept()
 
     def _in_progress(self) -> bool:

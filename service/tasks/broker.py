@@ -177,4 +177,4 @@ class QueueNotice(logging.Filter):
 
 
 QUEUE_NOTICE = QueueNotice()
-"""What this process knows of its one queue."""
+"""The notice for this process's only queue."""

@@ -1,4 +1,4 @@
-"""Delivers side by side: many messages at once, few of them to one site."""
+"""Delivers many messages at once, but few of them to one site."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DispatchPlan:
-    """How much is done at once, and for how long a site is left alone.
+    """The limits of concurrent deliveries, and the pauses between deliveries to a site.
 
-    A slow site holds at most about twice `a_site` of the `at_once` places. A site that is down
-    rests for `rest_seconds`, a platform's API for `platform_seconds` after each change, as they
-    ask.
+    A slow site holds at most about twice `a_site` of the `at_once` places. A site that is down gets
+    a pause of `rest_seconds`. A platform's API gets one of `platform_seconds` after each change, as
+    platforms ask.
     """
 
     at_once: int = 32
@@ -33,9 +33,9 @@ class DispatchPlan:
 
 
 class Dispatcher:
-    """Takes what is due and delivers it, until nothing is due; safe to share between threads.
+    """Takes due messages and delivers them until none is due. Thread-safe.
 
-    `take` leases at most `limit` due messages, none of the sites in `except_sites`.
+    `take` leases at most `limit` due messages, none of them to a site in `except_sites`.
     """
 
     def __init__(
@@ -55,9 +55,9 @@ class Dispatcher:
         self._closed = False
 
     def dispatch(self) -> int:
-        """Start to deliver what is due as far as there is room; return how many were started.
+        """Start due deliveries while there is room; return their number without waiting for them.
 
-        Waits for none of them. Raises `StoreUnavailableError`.
+        Raises `StoreUnavailableError`.
         """
         started = 0
         with self._lock:
@@ -73,7 +73,7 @@ class Dispatcher:
         return started
 
     def close(self, *, seconds: float) -> None:
-        """Start no more, and wait for those under way, at most so many seconds."""
+        """Start no more deliveries, and wait at most `seconds` for the running ones."""
         with self._lock:
             self._closed = True
             running = set(self._running)
@@ -100,10 +100,10 @@ class Dispatcher:
             log.warning("stores are away, deliveries wait for the clock")
 
     def _try(self, delivery: Delivery) -> float:
-        """Deliver; return for how many seconds the site is then left in peace."""
+        """Deliver a message; return the seconds for which its site then gets no other."""
         try:
             outcome = self._deliver(delivery)
-        except Exception:  # it is leased for a time only and comes back
+        except Exception:  # Its lease ends, and then it is taken again.
             log.exception("delivering failed", extra={"delivery_id": delivery.id})
             return 0.0
         if outcome is None or outcome.settled:

@@ -7,12 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing
 
 from service.commands.input_files import InputFile
-from service.commands.sources.imported import (
-    Entry,
-    import_flat,
-    read_written_at,
-    unescape_link,
-)
+from service.commands.sources.imported import Entry, import_flat, read_written_at, unescape_link
 from service.commands.sources.lenient_xml import read_elements
 from service.domain.decision import Ruling
 from service.web.webhooks.html_text import html_to_text

@@ -9,12 +9,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 from service.commands.input_files import Broken
-from service.domain.comment import (
-    MAX_EXCERPT_CHARS,
-    MAX_NAME_CHARS,
-    MAX_TITLE_CHARS,
-    MAX_URL_CHARS,
-)
+from service.domain.comment import MAX_EXCERPT_CHARS, MAX_NAME_CHARS, MAX_TITLE_CHARS, MAX_URL_CHARS
 from service.domain.decision import Ruling
 from service.web.api.intake import MOST_AHEAD
 from service.web.edge.fields import is_web_address, read_any_moment, valid_address, valid_email
@@ -93,7 +88,7 @@ _KEPT: Mapping[str, Callable[[object], object]] = {
     "author_url": _short_url,
     "author_email": lambda given: valid_email(str(given)),
 }
-"""The part of each field that is kept, None for nothing. Other fields are kept unchanged."""
+"""Functions that return the part of a field to keep, or None. Other fields are kept unchanged."""
 
 
 def import_flat(number: int, given: Mapping[str, object], ruling: Ruling | None) -> Imported:
