@@ -162,11 +162,11 @@ class CountingDeliveryQueue:
 
 
 class CountingTrainerQueue:
-    """Counts how often it was woken; `heard` says whether anybody retrains; see `TrainerQueue`."""
+    """Counts how often it was woken; see `TrainerQueue`. `heard` is what `is_heard` returns."""
 
-    def __init__(self, *, heard: bool = True) -> None:
+    def __init__(self) -> None:
         self.woken = 0
-        self.heard = heard
+        self.heard = True
 
     def wake(self) -> None:
         """See `TrainerQueue.wake`."""

@@ -172,12 +172,11 @@ def _valkey_answers(url: str) -> bool:
 
 
 @contextlib.contextmanager
-def running_postgresql(*, port: int | None = None, durable: bool = False) -> Iterator[Server]:
+def running_postgresql(*, durable: bool = False) -> Iterator[Server]:
     """Run PostgreSQL on a Unix socket until the block ends; its data go with it.
 
-    With a port it listens there too, on the loopback address, and the URL says that. If `durable`,
-    it waits for the disk as one that serves does. PostgreSQL refuses to run as root; there it runs
-    as `nobody`.
+    If `durable`, it waits for the disk as in production. PostgreSQL refuses to run as root; there
+    it runs as `nobody`.
     """
     user = pwd.getpwnam("nobody") if os.getuid() == 0 else pwd.getpwuid(os.getuid())
     with _short_folder("slopsieve-postgresql-") as home:
@@ -198,8 +197,8 @@ def running_postgresql(*, port: int | None = None, durable: bool = False) -> Ite
             raise RuntimeError(msg)
         # What tests ask of it is our SQL, not PostgreSQL's durability.
         settings = {
-            "listen_addresses": "127.0.0.1" if port else "",
-            "port": str(port or 5432),
+            "listen_addresses": "",
+            "port": "5432",
             "unix_socket_directories": str(home),
             "fsync": "on" if durable else "off",
             "full_page_writes": "on" if durable else "off",
@@ -210,8 +209,7 @@ def running_postgresql(*, port: int | None = None, durable: bool = False) -> Ite
         process = _launch(
             [str(installed / "bin" / "postgres"), "-D", str(data), *options], log=log, user=user
         )
-        place = f"127.0.0.1:{port}/postgres" if port else f"/postgres?host={home}"
-        server = Server(url=f"postgresql://postgres@{place}", process=process)
+        server = Server(url=f"postgresql://postgres@/postgres?host={home}", process=process)
         try:
             _wait_until(lambda: _postgresql_answers(server.url), process, log)
             yield server

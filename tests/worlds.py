@@ -36,12 +36,10 @@ def services_in(
         yield services
 
 
-def kept_world(
-    prepare: Callable[[Services], None], *, sites: Sequence[Site] | None = None, **changes: Any
-) -> bytes:
+def kept_world(prepare: Callable[[Services], None], **changes: Any) -> bytes:
     """Return a database as `prepare` leaves it, to be begun with often."""
     with databases_given_back():
-        stores = fresh_stores(sites=[make_site()] if sites is None else sites)
+        stores = fresh_stores(sites=[make_site()])
         prepare(make_services(stores=stores, **changes))
         return content_of(stores)
 

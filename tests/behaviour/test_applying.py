@@ -15,12 +15,7 @@ from service.domain.decision import Mode, Ruling
 from service.domain.delivery import Delivery, DeliveryAttempt, DeliveryState, Endpoint
 from service.domain.errors import InvalidInputError
 from service.domain.verdict import Outcome
-from service.moderation.callbacks import (
-    remove_callback,
-    resume_applier,
-    set_applier,
-    set_callback,
-)
+from service.moderation.callbacks import remove_callback, resume_applier, set_applier, set_callback
 from service.moderation.revise import submit_version
 from service.outbound.guard import OutboundRules
 from service.ports.comments import Lane, NewComment

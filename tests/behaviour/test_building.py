@@ -11,11 +11,7 @@ from service.domain.comment import Comment
 from service.domain.decision import Ruling
 from service.domain.delivery import DeliveryState
 from service.domain.errors import InvalidInputError
-from service.moderation.callbacks import (
-    replay_deliveries,
-    resume_applier,
-    set_build_hook,
-)
+from service.moderation.callbacks import replay_deliveries, resume_applier, set_build_hook
 from service.moderation.decisions import take_over_rulings
 from service.moderation.erasing import erase_person, find_person
 from service.moderation.revise import withdraw_comment

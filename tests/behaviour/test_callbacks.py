@@ -11,23 +11,10 @@ import pytest
 from models.inputs import ModelOutput
 from service.domain.comment import Label
 from service.domain.decision import Mode, Ruling
-from service.domain.delivery import (
-    RETRY_DELAYS,
-    Delivery,
-    DeliveryForm,
-    DeliveryState,
-    EventKind,
-)
-from service.domain.errors import (
-    InvalidInputError,
-    StoreUnavailableError,
-)
+from service.domain.delivery import RETRY_DELAYS, Delivery, DeliveryForm, DeliveryState, EventKind
+from service.domain.errors import InvalidInputError, StoreUnavailableError
 from service.domain.site import SiteSettings
-from service.moderation.callbacks import (
-    change_callback,
-    rotate_secret,
-    set_callback,
-)
+from service.moderation.callbacks import change_callback, rotate_secret, set_callback
 from service.moderation.decisions import decide_comment, take_over_rulings, undo_decision
 from service.moderation.delivering import deliver, take_deliveries
 from service.moderation.revise import report_comment

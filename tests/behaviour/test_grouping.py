@@ -27,14 +27,7 @@ from service.moderation.decisions import (
 from service.moderation.lists import NewEntry, add_entry
 from service.moderation.remembering import REJECTED_BY_PEOPLE, rebuild_all, remember_open
 from tests.factories import NOW, SITE, make_comment, make_report
-from tests.fakes import (
-    FixedClassifier,
-    FixedClock,
-    Overridden,
-    make_services,
-    make_site,
-    submit_to,
-)
+from tests.fakes import FixedClassifier, FixedClock, Overridden, make_services, make_site, submit_to
 from tests.worlds import FailingAt, kept_world, services_in
 
 # No two of them share a run of words; what they share is where they lead.

@@ -8,15 +8,7 @@ from contextlib import suppress
 import pytest
 
 from service.domain.case import State
-from service.domain.comment import (
-    FormEvidence,
-    Lane,
-    ListBasis,
-    Listing,
-    ListKind,
-    Post,
-    Sender,
-)
+from service.domain.comment import FormEvidence, Lane, ListBasis, Listing, ListKind, Post, Sender
 from service.domain.errors import StoreUnavailableError
 from service.domain.form import FormToken
 from service.domain.sender import History
@@ -228,19 +220,17 @@ class DiedError(BaseException):
 
 
 class Hooked:
-    """A store whose every call is told to `before` and `after` with its name and arguments."""
+    """A store that passes the name and arguments of every call to `before`."""
 
-    def __init__(self, inner: object, before: Callable, after: Callable = lambda *_: None) -> None:
-        self._inner, self._before, self._after = inner, before, after
+    def __init__(self, inner: object, before: Callable) -> None:
+        self._inner, self._before = inner, before
 
     def __getattr__(self, name):
         method = getattr(self._inner, name)
 
         def call(*given, **named):
             self._before(name, *given)
-            answer = method(*given, **named)
-            self._after(name, *given)
-            return answer
+            return method(*given, **named)
 
         return call
 
@@ -254,12 +244,12 @@ class KillingClassifier(FixedClassifier):
         return super().score_batch(inputs)
 
 
-def hooked_services(before, after=lambda *_: None, **changes):
+def hooked_services(before, **changes):
     """Return services whose queue waits and whose judging tells each call to a store."""
     stores = fresh_stores(sites=[make_site()])
     classifier = changes.pop("classifier", None) or FixedClassifier(0.01)
     hooked = {
-        name: Hooked(getattr(stores, name), before, after)
+        name: Hooked(getattr(stores, name), before)
         for name in ("comments", "verdicts", "endpoints", "history")
     }
     return make_services(stores=stores, classifier=classifier, judges=False, **hooked, **changes)

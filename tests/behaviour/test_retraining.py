@@ -68,14 +68,9 @@ def run(services, runs, options=OPTIONS, **changes):
     return retrain(asked, services, runs, **changes)
 
 
-def look(services, runs, *, every=7 * DAY, promotes=False, options=OPTIONS):
+def look(services, runs, *, every=7 * DAY):
     return retrain_if_wanted(
-        services,
-        runs,
-        options=options,
-        every=every,
-        promotes=promotes,
-        goes_on=lambda: True,
+        services, runs, options=OPTIONS, every=every, promotes=False, goes_on=lambda: True
     )
 
 

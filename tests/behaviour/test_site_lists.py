@@ -20,16 +20,8 @@ from service.domain.list_entry import Effect, EntryKind
 from service.domain.sender import make_sender
 from service.domain.verdict import Outcome
 from service.moderation.decisions import decide_comment
-from service.moderation.lists import (
-    NewEntry,
-    add_entry,
-    preview_entry,
-)
-from service.moderation.reject_and_block import (
-    decide_and_list,
-    traits_of,
-    undo_reject_and_block,
-)
+from service.moderation.lists import NewEntry, add_entry, preview_entry
+from service.moderation.reject_and_block import decide_and_list, traits_of, undo_reject_and_block
 from service.scoring.explanation import explain
 from tests.factories import SITE, make_comment
 from tests.fakes import FixedClassifier, make_services, submit_to

@@ -9,16 +9,9 @@ import pytest
 
 from service.domain.comment import SiteId
 from service.domain.decision import Mode
-from service.domain.errors import (
-    ConflictError,
-    InvalidInputError,
-    NotAuthenticatedError,
-)
+from service.domain.errors import ConflictError, InvalidInputError, NotAuthenticatedError
 from service.domain.figures import FigureCounts, Scope
-from service.moderation.accounts import (
-    add_user,
-    change_password,
-)
+from service.moderation.accounts import add_user, change_password
 from service.moderation.figures import FigureBook
 from service.moderation.sites import (
     add_site,

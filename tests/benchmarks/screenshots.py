@@ -15,11 +15,7 @@ from pathlib import Path
 from playwright.sync_api import BrowserContext, Page, sync_playwright
 from waitress.server import create_server
 
-from models.registry import (
-    SHIPPED_DIR,
-    load_version,
-    read_current_name,
-)
+from models.registry import SHIPPED_DIR, load_version, read_current_name
 from service.domain.case import Case, CaseFilter, Order
 from service.domain.comment import Author, Comment, CommentId
 from service.domain.dataset_row import comment_from_row

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import secrets
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import psycopg
 import pytest
@@ -167,13 +168,20 @@ def _run(url: str, statement: str) -> None:
         connection.execute(statement)
 
 
-@pytest.fixture(params=["memory", "valkey"])
-def history(request: pytest.FixtureRequest) -> Iterator[ValkeyHistoryStore]:
-    """Give a fresh history store of each kind."""
-    if request.param == "memory":
-        yield MemoryHistoryStore()
-        return
-    url = request.getfixturevalue("valkey").url
-    store = ValkeyHistoryStore(url, prefix=secrets.token_hex(8))
-    yield store
-    store.close()
+def memory_and_valkey(memory: Callable[[], Any], on_valkey: Callable[..., Any]) -> Any:
+    """Return a fixture that gives a fresh store of each kind."""
+
+    @pytest.fixture(params=["memory", "valkey"])
+    def fresh(request: pytest.FixtureRequest) -> Iterator[Any]:
+        if request.param == "memory":
+            yield memory()
+            return
+        url = request.getfixturevalue("valkey").url
+        store = on_valkey(url, prefix=secrets.token_hex(8))
+        yield store
+        store.close()
+
+    return fresh
+
+
+history = memory_and_valkey(MemoryHistoryStore, ValkeyHistoryStore)

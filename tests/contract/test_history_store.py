@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, replace
 from datetime import timedelta
@@ -17,6 +16,7 @@ from service.domain.errors import HistoryBlankError
 from service.domain.sender import Conduct, History, Record, TrackRecord
 from service.stores.valkey.history import ValkeyHistoryStore
 from service.stores.valkey.notes import DigestClaims, RebuildPlace, SpentTokens
+from tests.contract.conftest import memory_and_valkey
 from tests.factories import NOW, SITE, make_comment
 from tests.in_memory import MemoryDigestClaims, MemoryRebuildPlace, MemorySpentTokens
 
@@ -311,16 +311,7 @@ def test_a_blank_store_says_so_to_whoever_wants_all_or_nothing_until_it_was_fill
 # What a wipe must not hide.
 
 
-@pytest.fixture(params=["memory", "valkey"])
-def place(request: pytest.FixtureRequest) -> Iterator[RebuildPlace]:
-    """Give a fresh place of each kind."""
-    if request.param == "memory":
-        yield MemoryRebuildPlace()
-        return
-    url = request.getfixturevalue("valkey").url
-    place = RebuildPlace(url, prefix=secrets.token_hex(8))
-    yield place
-    place.close()
+place = memory_and_valkey(MemoryRebuildPlace, RebuildPlace)
 
 
 def test_a_place_is_the_start_at_first_and_moves_for_whoever_knows_where_it_is(place):
@@ -458,15 +449,7 @@ def test_one_account_at_two_sites_is_two(history):
 OTHER = SiteId("site-2")
 
 
-@pytest.fixture(params=["memory", "valkey"])
-def spent(request):
-    if request.param == "memory":
-        yield MemorySpentTokens()
-        return
-    url = request.getfixturevalue("valkey").url
-    store = SpentTokens(url, prefix=secrets.token_hex(4))
-    yield store
-    store.close()
+spent = memory_and_valkey(MemorySpentTokens, SpentTokens)
 
 
 def test_a_token_is_used_once_though_the_same_use_may_come_again(spent):
@@ -485,15 +468,7 @@ def test_only_a_site_whose_tokens_are_used_has_any(spent):
     assert not spent.are_used_by(SiteId("site-3"))
 
 
-@pytest.fixture(params=["memory", "valkey"])
-def claims(request):
-    if request.param == "memory":
-        yield MemoryDigestClaims()
-        return
-    url = request.getfixturevalue("valkey").url
-    store = DigestClaims(url, prefix=secrets.token_hex(4))
-    yield store
-    store.close()
+claims = memory_and_valkey(MemoryDigestClaims, DigestClaims)
 
 
 def test_a_digest_is_claimed_once_until_it_is_released(claims):

@@ -11,9 +11,7 @@ from flask import Flask
 from service.domain.case import Claim
 from service.domain.comment import Author, CommentId, Post, Sender
 from service.domain.decision import ChosenBy, Ruling
-from service.domain.delivery import (
-    DeliveryState,
-)
+from service.domain.delivery import DeliveryState
 from service.domain.list_entry import EntryKind
 from service.domain.retraining import Answer, Check, Retraining, RetrainingState
 from service.domain.verdict import Outcome, Span

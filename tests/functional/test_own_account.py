@@ -129,9 +129,9 @@ def turn_on(client, services):
     return secret, codes
 
 
-def first_step(services, app=None):
+def first_step(services):
     """Return a client that has given the password alone."""
-    client = (app or make_app(services)).test_client()
+    client = make_app(services).test_client()
     assert sign_in(client).location == "/sign-in/code"
     return client
 

@@ -11,11 +11,7 @@ from datetime import timedelta
 import pytest
 
 from service.domain.comment import SiteId
-from service.domain.retraining import (
-    Answer,
-    Check,
-    RetrainingState,
-)
+from service.domain.retraining import Answer, Check, RetrainingState
 from service.domain.user import Role
 from service.moderation.accounts import (
     AboveOwnRoleError,

@@ -17,14 +17,7 @@ from service.outbound.exchange import Failure
 from service.outbound.platforms import AtPlatform
 from service.web.pages.blueprint import error_page
 from tests.factories import NOW, SITE, make_attempt, make_comment, make_signal
-from tests.functional.moderators import (
-    keep,
-    make_app,
-    sign_in,
-    signed_in,
-    token_of,
-    words,
-)
+from tests.functional.moderators import keep, make_app, sign_in, signed_in, token_of, words
 
 GERMAN = {"Accept-Language": "de-CH,de;q=0.9,en;q=0.5"}
 

@@ -6,12 +6,7 @@ import re
 from dataclasses import replace
 from datetime import timedelta
 
-from service.domain.delivery import (
-    DeliveryForm,
-    DeliveryState,
-    Endpoint,
-    EventKind,
-)
+from service.domain.delivery import DeliveryForm, DeliveryState, Endpoint, EventKind
 from service.web.pages.callbacks import MESSAGES_SHOWN
 from tests.factories import NOW, SITE
 from tests.functional.filled import put_delivery

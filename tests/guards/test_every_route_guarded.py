@@ -11,12 +11,7 @@ from werkzeug.test import TestResponse
 
 from service.domain.delivery import Platform
 from service.web.app import create_app
-from service.web.edge.auth import (
-    AKISMET,
-    API,
-    HOOKS,
-    is_open,
-)
+from service.web.edge.auth import AKISMET, API, HOOKS, is_open
 from service.web.edge.config import WebConfig
 from service.web.pages.blueprint import needed
 from service.web.webhooks.server import ADAPTERS

@@ -18,18 +18,9 @@ from prometheus_client import CollectorRegistry
 from service.cli import cli as main_group
 from service.domain.decision import Ruling
 from service.domain.figures import AuditCount, DayCount, FigureCounts, Scope
-from service.domain.retraining import (
-    Recommendation,
-    Retraining,
-    RetrainingReport,
-    RetrainingState,
-)
+from service.domain.retraining import Recommendation, Retraining, RetrainingReport, RetrainingState
 from service.domain.verdict import Outcome
-from service.processes.operating import (
-    expose,
-    show_model,
-    state_parts,
-)
+from service.processes.operating import expose, show_model, state_parts
 from service.settings import load_settings
 from service.stores.migrations import migrate
 from service.tasks.schedule import TaskName

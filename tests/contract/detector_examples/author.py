@@ -6,8 +6,6 @@ from service.domain.comment import CommentKind, Listing, ListKind
 from service.domain.sender import History, Record, TrackRecord
 from tests.contract.detector_examples.example import Example, Examples
 
-_OWN_REMARK = "Mine hissed until I opened the third valve."
-
 
 def _mail_listed(age_days: float, kind: ListKind = ListKind.MAIL_DOMAINS) -> Listing:
     return Listing(list_name="throwaway", kind=kind, age_days=age_days)

@@ -1,5 +1,6 @@
 """What every test of the training starts from."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,3 +20,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def _draws_of_its_own():
     """Let no test's made-up words depend on which tests ran before it in the same process."""
     begin_anew()
+
+
+@pytest.fixture(scope="module")
+def one_thread() -> Iterator[None]:
+    """Let torch use one thread: for so small a network, more only wait for each other."""
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)

@@ -11,12 +11,7 @@ from service.domain.decision import Ruling
 from service.domain.verdict import Outcome
 from tests.factories import make_comment
 from training.data.dataset import Example
-from training.data.decisions import (
-    Decided,
-    PastVerdict,
-    RulingMade,
-    Via,
-)
+from training.data.decisions import Decided, PastVerdict, RulingMade, Via
 
 MONDAY = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 SITE = "site:garden"

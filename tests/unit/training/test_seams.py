@@ -13,12 +13,7 @@ from service.signals.detectors.seam import BETWEEN, ENTER, LEAVE, LINKED, SENTEN
 from service.signals.segments import segments_of
 from tests.factories import make_comment
 from tests.unit.training.decided import make_example
-from training.seams import (
-    NAMES,
-    fit_seams,
-    runs_of,
-    training_examples,
-)
+from training.seams import NAMES, fit_seams, runs_of, training_examples
 
 TEXT = "Lovely words about the lake. Buy cheap lamps at https://lamps.shop now! So calm."
 AT, END = TEXT.index("Buy"), TEXT.index(" So")

@@ -70,15 +70,6 @@ def told() -> list[tuple[str, int]]:
     return []
 
 
-@pytest.fixture(scope="module")
-def one_thread() -> Iterator[None]:
-    """Have torch compute with one thread: more wait for each other where other tests run."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
-
-
 @pytest.fixture(scope="module", autouse=True)
 def small_base(tokeniser_json) -> Iterator[None]:
     """Train on a small encoder in place of the packaged one."""

@@ -14,18 +14,8 @@ from models.promotion import promotion_by_words
 from service.domain.comment import Author
 from tests.unit.training.decided import make_example
 from training.data.dataset import AUTHORED, UnlabelledText
-from training.fit.joining import (
-    JoinConfig,
-    calibrate,
-    fit_linear,
-    fit_marks,
-    fit_names,
-)
-from training.fit.reading import (
-    Read,
-    labels,
-    log_odds_of,
-)
+from training.fit.joining import JoinConfig, calibrate, fit_linear, fit_marks, fit_names
+from training.fit.reading import Read, labels, log_odds_of
 
 CONFIG = JoinConfig()
 EXAMPLES = [make_example(is_spam=n % 4 == 0) for n in range(2_000)]

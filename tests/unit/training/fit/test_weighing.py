@@ -12,13 +12,7 @@ from tests.unit.training.decided import make_example
 from training.data.dataset import Example
 from training.fit.evidence import signal_names, signal_strengths
 from training.fit.fuse import promised_cutoffs
-from training.fit.weighing import (
-    Evidence,
-    WeighConfig,
-    fit_weights,
-    signals_alone,
-    weigh,
-)
+from training.fit.weighing import Evidence, WeighConfig, fit_weights, signals_alone, weigh
 
 CONFIG = WeighConfig()
 

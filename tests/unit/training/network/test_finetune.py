@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -15,19 +14,12 @@ from training.data.training_examples import TrainingExample, Variation
 from training.network.encoder import Network
 from training.network.finetune import FineTuneConfig, fine_tune
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 SEED = 11
 ADVERTS = ("Buy cheap {} at https://{}.example/shop", "Best {} of the year, call us, {} for all")
 REMARKS = ("Thanks, the {} was the trouble, {} is fine now", "Did you try the {} without the {}?")
 THINGS = ("valve", "watch", "boiler", "loan", "river", "shoe", "table", "pill")
-
-
-@pytest.fixture(autouse=True, scope="module")
-def one_thread() -> Iterator[None]:
-    """Let torch use one thread: for so small a network, more only wait for each other."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 def make_training_examples() -> list[TrainingExample]:

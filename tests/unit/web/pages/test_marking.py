@@ -9,14 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.domain.verdict import Span
-from service.web.pages.marking import (
-    Layer,
-    Piece,
-    PieceKind,
-    join_spans,
-    part_text,
-    shorten,
-)
+from service.web.pages.marking import Layer, Piece, PieceKind, join_spans, part_text, shorten
 
 
 def _layer(number, *spans, promo=False):
