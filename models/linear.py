@@ -34,10 +34,8 @@ class LinearTable:
         if not np.isfinite(coefficients).all() or not np.isfinite(intercept):
             msg = "coefficients and intercept must be finite numbers"
             raise ValueError(msg)
-        self._ids = ids.astype(np.uint32)
-        self._stored = coefficients.astype(np.float16)
-        self._table = np.zeros(DIMENSIONS, dtype=np.float32)
-        self._table[self._ids] = self._stored
+        self._table = np.zeros(DIMENSIONS, dtype=np.float16)
+        self._table[ids] = coefficients
         self._intercept = float(intercept)
 
     @property
@@ -61,29 +59,19 @@ class LinearTable:
 
     def shifted(self, by: float) -> LinearTable:
         """Return the table with its intercept increased by `by`."""
-        return LinearTable(
-            ids=self._ids.astype(np.int64),
-            coefficients=self._stored.astype(np.float64),
-            intercept=self._intercept + by,
-        )
+        return _sparse(self._table, self._intercept + by)
 
     def plus(self, other: LinearTable, share: float) -> LinearTable:
         """Return the sum of this table and `share` of the other."""
-        total = np.zeros(DIMENSIONS)
-        total[self._ids] = self._stored
-        total[other._ids] += share * other._stored.astype(np.float64)
-        ids = np.flatnonzero(total)
-        return LinearTable(
-            ids=ids,
-            coefficients=total[ids],
-            intercept=self._intercept + share * other._intercept,
-        )
+        total = self._table + share * other._table.astype(np.float64)
+        return _sparse(total, self._intercept + share * other._intercept)
 
     def to_arrays(self, prefix: str) -> dict[str, npt.NDArray[np.generic]]:
         """Return the arrays to store; their names begin with `prefix`."""
+        ids = np.flatnonzero(self._table)
         return {
-            f"{prefix}_ids": self._ids,
-            f"{prefix}_coefficients": self._stored,
+            f"{prefix}_ids": ids.astype(np.uint32),
+            f"{prefix}_coefficients": self._table[ids],
             f"{prefix}_intercept": np.array([self._intercept]),
         }
 
@@ -107,12 +95,15 @@ def mean_of(tables: Sequence[LinearTable]) -> LinearTable:
         raise ValueError("the mean of tables needs one at least")
     total = np.zeros(DIMENSIONS)
     for one in tables:
-        total[one._ids] += one._stored  # noqa: SLF001  # of the same class
-    ids = np.flatnonzero(total)
+        total += one._table  # noqa: SLF001  # of the same class
+    return _sparse(total / len(tables), sum(one.intercept for one in tables) / len(tables))
+
+
+def _sparse(coefficients: npt.NDArray[np.floating], intercept: float) -> LinearTable:
+    """Return the table of one coefficient for each feature id."""
+    ids = np.flatnonzero(coefficients)
     return LinearTable(
-        ids=ids,
-        coefficients=total[ids] / len(tables),
-        intercept=sum(one._intercept for one in tables) / len(tables),  # noqa: SLF001
+        ids=ids, coefficients=coefficients[ids].astype(np.float64), intercept=intercept
     )
 
 
