@@ -76,8 +76,11 @@ def test_the_api_takes_a_deletion_by_the_sites_own_id(api, services):
     last = api.delete("/v1/comments?site_comment_id=wp-8")
 
     assert (first.status_code, first.get_json()) == (200, {"withdrawn": 0})
-    assert (created.status_code, created.get_json()["verdict"]) == (202, None)
-    assert batch.get_json()["accepted"] == 1
+    problem = created.get_json()
+    [refused] = batch.get_json()["results"]
+    assert (created.status_code, problem["type"]) == (410, "/docs#problem-gone")
+    assert (refused["status"], refused["id"], refused["links"]) == (410, None, None)
+    assert (refused["site_comment_id"], refused["problem"]) == ("wp-7", problem)
     assert (other.status_code, last.get_json()) == (202, {"withdrawn": 1})
     assert [case.comment.text for case in all_cases(services)] == [""]
 

@@ -68,7 +68,7 @@ def withdraw_by_site_id(query: SiteIdQuery) -> WithdrawnAnswer:
     """Withdraw a comment by the site's own id.
 
     For a site that got no response when it sent the comment. The withdrawal may arrive first: a
-    comment that was written before it is then accepted, and nothing of it is stored.
+    comment that was written before it is then refused with 410.
     """
     withdrawn = revise.withdraw_versions(
         current_site().id, query.site_comment_id, services, by=_SITE

@@ -7,6 +7,7 @@ import time
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
+from http import HTTPStatus
 
 from flask import request
 
@@ -66,7 +67,7 @@ _ASK_AGAIN_SECONDS = 10
 
 
 @api.post("/comments")
-@operation(tag="Comments", statuses=(_ACCEPTED,), problems=(409,))
+@operation(tag="Comments", statuses=(_ACCEPTED,), problems=(409, 410))
 def submit_comment(
     query: WaitQuery, body: CommentRequest, idempotency_key: str | None
 ) -> tuple[CommentAnswer, dict[str, str]]:
@@ -85,11 +86,8 @@ def submit_comment(
     new = new_comment(body, site, services, lane=Lane.INTERACTIVE, key=idempotency_key)
     new = replace(new, keep=body.keep)
     kept = keep_in_line(new, seconds=seconds or UNWAITED_SECONDS)
-    if kept.added.outcome is AddOutcome.CONFLICT:
-        raise _conflict(kept.added)
-    if kept.added.outcome is AddOutcome.DELETED:
-        gone = Case(comment=new.comment, mode=site.settings.mode)
-        return CommentAnswer.of(gone, None), {}
+    if refusal := _refusal_of(kept.added):
+        raise refusal
     wait = seconds if kept.in_time else 0.0
     case = waiter.for_verdict(kept.added.comment_id, seconds=wait)
     if case is None:
@@ -177,8 +175,8 @@ def _read_item(part: bytes | Json, key: str | None) -> NewComment | ModerationEr
 
 
 def _accept(index: int, new: NewComment, added: Added) -> BatchResult:
-    if added.outcome is AddOutcome.CONFLICT:
-        return _refuse(index, _conflict(added), new.comment.site_comment_id)
+    if refusal := _refusal_of(added):
+        return _refuse(index, refusal, new.comment.site_comment_id)
     return BatchResult(
         index=index,
         status=_ACCEPTED,
@@ -276,9 +274,14 @@ def unjudged(new: NewComment, site: Site, kept: Kept) -> Case:
     return Case(comment=replace(new.comment, id=kept.added.comment_id), mode=site.settings.mode)
 
 
-def _conflict(added: Added) -> ConflictError:
-    msg = (
-        "This Idempotency-Key or site_comment_id came before, with other content or not to be "
-        f"kept, as {added.comment_id}. Send other content under another key."
-    )
-    return ConflictError(msg)
+def _refusal_of(added: Added) -> ConflictError | EdgeError | None:
+    """Return the error for a comment that was not stored, or None if it is stored."""
+    if added.outcome is AddOutcome.CONFLICT:
+        return ConflictError(
+            "This Idempotency-Key or site_comment_id came before, with other content or not to be "
+            f"kept, as {added.comment_id}. Send other content under another key."
+        )
+    if added.outcome is AddOutcome.DELETED:
+        msg = "The site has deleted the comment with this site_comment_id. Nothing was stored."
+        return EdgeError(msg, status=HTTPStatus.GONE)
+    return None

@@ -153,6 +153,12 @@ KINDS: Mapping[int, Kind] = {
         meaning="The same key came with other content or not to be kept, the comment was "
         "withdrawn by its site, or the change would lock the site out.",
     ),
+    410: Kind(
+        slug="gone",
+        title="It is gone",
+        meaning="The site deleted the comment before it was submitted, or the hook was revoked. "
+        "Nothing was stored.",
+    ),
     413: Kind(
         slug="too-large",
         title="The request is too large",

@@ -104,7 +104,7 @@ function is_case( array $answer ): bool {
 
 /** Return true if the service refused the request permanently. */
 function is_refused( array $answer ): bool {
-	return in_array( $answer['status'], array( 400, 409, 413, 415, 422 ), true ) && isset( $answer['body']['type'] );
+	return in_array( $answer['status'], array( 400, 409, 410, 413, 415, 422 ), true ) && isset( $answer['body']['type'] );
 }
 
 /** Return true if the service returned 404; a proxy's 404 does not count. */
