@@ -231,13 +231,7 @@ def add_entry(new: NewEntry, services: Services, *, by: str) -> ListEntry:
         problems += _refusals(entry, services)
     if entry is None or problems:
         raise InvalidInputError(problems)
-
-    def refuse_doubles(in_force: Sequence[ListEntry]) -> None:
-        if problems := _double_problems(entry, in_force):
-            raise InvalidInputError(problems)
-
-    act = _acts("add {effect} entry", services, by=by)
-    services.list_entries.add([entry], act=act, check=refuse_doubles)
+    keep_entries([entry], services, by=by, choose=_refusing_doubles(entry))
     return entry
 
 
@@ -263,19 +257,32 @@ def remove_entry(entry_id: str, services: Services, *, by: str) -> ListEntry:
     Raises `NotFoundError` for an unknown one.
     """
     act = _acts("remove entry", services, by=by)
-    services.list_entries.remove([entry_id], by=by, at=services.clock(), act=act)
+    services.list_entries.remove(entry_id, by=by, at=services.clock(), act=act)
     return services.list_entries.get(entry_id)
 
 
 def restore_entry(entry_id: str, services: Services, *, by: str) -> ListEntry:
-    """Undo a removal and return the entry. Raises `NotFoundError` for an unknown one."""
-    services.list_entries.restore([entry_id], act=_acts("restore entry", services, by=by))
+    """Undo a removal and return the entry.
+
+    Raises `NotFoundError` for an unknown one, `InvalidInputError` if another entry in force matches
+    the same on the same site.
+    """
+    check = _refusing_doubles(services.list_entries.get(entry_id))
+    act = _acts("restore entry", services, by=by)
+    services.list_entries.restore(entry_id, at=services.clock(), act=act, check=check)
     return services.list_entries.get(entry_id)
 
 
-def keep_entries(entries: Sequence[ListEntry], services: Services, *, by: str) -> None:
-    """Store checked entries with their log entries, all or none."""
-    services.list_entries.add(entries, act=_acts("add {effect} entry", services, by=by))
+def keep_entries(
+    entries: Sequence[ListEntry],
+    services: Services,
+    *,
+    by: str,
+    choose: Callable[[Sequence[ListEntry]], Sequence[ListEntry]],
+) -> list[ListEntry]:
+    """Store entries with their log entries, all or none; see `ListEntryStore.add`."""
+    act = _acts("add {effect} entry", services, by=by)
+    return services.list_entries.add(entries, act=act, choose=choose)
 
 
 def make_entry(
@@ -314,6 +321,7 @@ def find_doubles(entry: ListEntry, in_force: Sequence[ListEntry]) -> list[ListEn
         other
         for other in in_force
         if (other.kind, other.site_id) == (entry.kind, entry.site_id)
+        and other.id != entry.id
         and keys.intersection(other.keys)
     ]
 
@@ -370,6 +378,17 @@ def _double_problems(entry: ListEntry, in_force: Sequence[ListEntry]) -> list[Pr
     if doubles:
         return [Problem("value", "is on the other list", "remove the other entry first")]
     return []
+
+
+def _refusing_doubles(entry: ListEntry) -> Callable[[Sequence[ListEntry]], list[ListEntry]]:
+    """Return a function that raises `InvalidInputError` for a double, else returns the entry."""
+
+    def choose(in_force: Sequence[ListEntry]) -> list[ListEntry]:
+        if problems := _double_problems(entry, in_force):
+            raise InvalidInputError(problems)
+        return [entry]
+
+    return choose
 
 
 def _preview(entry: ListEntry, services: Services) -> Preview:

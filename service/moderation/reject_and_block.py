@@ -99,9 +99,9 @@ def decide_and_list(
 ) -> Listed:
     """Reject a comment and block traits of it, or approve it and allow them, at its site.
 
-    Existing entries stay unchanged, and nothing is added to full lists. Raises `InvalidInputError`
-    for a trait that the comment does not have, otherwise as `decide_comment`; then nothing was
-    changed.
+    Nothing is added to full lists, for a trait that an entry of the site lists already, with either
+    effect, or for a sender who is erased meanwhile. Raises `InvalidInputError` for a trait that the
+    comment does not have, otherwise as `decide_comment`; then nothing was changed.
     """
     comment = services.cases.get(comment_id).comment
     traits = [trait for trait in traits_of(comment, effect, services) if trait.name in what]
@@ -111,10 +111,8 @@ def decide_and_list(
     ruling = Ruling.REJECT if effect is Effect.BLOCK else Ruling.APPROVE
     seen = () if seen_decision_id is None else (seen_decision_id,)
     case = decide_comment(comment_id, ruling, services, decided_by=by, instead_of=seen)
-    in_force = services.list_entries.in_force(services.clock())
-    new = []
-    for trait in traits:
-        entry = make_entry(
+    new = [
+        make_entry(
             trait.recognised,
             services,
             site_id=comment.site_id,
@@ -125,13 +123,16 @@ def decide_and_list(
             expires_in=trait.expires_in,
             comment_id=comment.id,
         )
-        if not any(double.effect is effect for double in find_doubles(entry, in_force)):
-            new.append(entry)
-    # All processes hold all entries in memory, so only the ruling is recorded beyond the limit.
-    new = new[: max(0, MAX_IN_FORCE - len(in_force))]
-    if new:
-        keep_entries(new, services, by=by)
-    return Listed(case=case, entries=tuple(new))
+        for trait in traits
+    ]
+
+    def choose(in_force: Sequence[ListEntry]) -> list[ListEntry]:
+        unlisted = [entry for entry in new if not find_doubles(entry, in_force)]
+        # All processes hold all entries in memory, so only the ruling is recorded beyond the limit.
+        return unlisted[: max(0, MAX_IN_FORCE - len(in_force))]
+
+    added = keep_entries(new, services, by=by, choose=choose) if new else []
+    return Listed(case=case, entries=tuple(added))
 
 
 def undo_reject_and_block(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from threading import Barrier
 
@@ -20,7 +21,14 @@ from service.domain.list_entry import Effect, EntryKind
 from service.domain.sender import make_sender
 from service.domain.verdict import Outcome
 from service.moderation.decisions import decide_comment
-from service.moderation.lists import NewEntry, add_entry, preview_entry
+from service.moderation.erasing import find_person, forget_sender
+from service.moderation.lists import (
+    NewEntry,
+    add_entry,
+    preview_entry,
+    remove_entry,
+    restore_entry,
+)
 from service.moderation.reject_and_block import decide_and_list, traits_of, undo_reject_and_block
 from service.scoring.explanation import explain
 from tests.factories import SITE, make_comment
@@ -320,23 +328,54 @@ def test_nothing_can_be_listed_that_the_comment_does_not_have(services):
     assert services.cases.get(comment.id).decision is None
 
 
-def test_of_two_moderators_who_list_a_domain_at_once_one_is_refused(services, monkeypatch):
-    in_force = services.list_entries.in_force
-    asked = Barrier(2)
+def _add(effect, services):
+    return lambda: add_entry(new_entry(EntryKind.EMAIL, EMAIL, effect=effect), services, by="Ola")
 
-    def both_ask(at):
-        found = in_force(at)
-        asked.wait(5)
-        return found
 
-    monkeypatch.setattr(services.list_entries, "in_force", both_ask)
+def _restore(effect, services):
+    entry = _add(effect, services)()
+    remove_entry(entry.id, services, by="Ola")
+    return lambda: restore_entry(entry.id, services, by="Ola")
 
-    def add(effect: Effect) -> bool:
-        try:
-            return bool(add_entry(new_entry(effect=effect), services, by="ola"))
-        except InvalidInputError:
-            return False
 
+def _rule_and_list(effect, services):
+    comment = _kept(services)
+    return lambda: decide_and_list(comment.id, effect, ["email"], services, by="Ola")
+
+
+@pytest.mark.parametrize("prepare", [_add, _restore, _rule_and_list])
+def test_of_two_moderators_who_list_a_sender_at_once_one_does(services, monkeypatch, prepare):
+    acts = [prepare(effect, services) for effect in Effect]
+    # Both have read what is in force before one of them has changed it.
+    ready, write = Barrier(2), services.list_entries.write
+
+    def write_together(work):
+        ready.wait(5)
+        return write(work)
+
+    def succeeds(act) -> bool:
+        with suppress(InvalidInputError):
+            return bool(act())
+        return False
+
+    monkeypatch.setattr(services.list_entries, "write", write_together)
     with ThreadPoolExecutor(2) as pool:
-        assert sorted(pool.map(add, Effect)) == [False, True]
-    assert len(in_force(services.clock())) == 1
+        succeeded = list(pool.map(succeeds, acts))
+
+    assert len(services.list_entries.in_force(services.clock())) == 1
+    assert succeeded.count(True) == (2 if prepare is _rule_and_list else 1)
+
+
+def test_who_is_forgotten_while_they_are_ruled_on_is_not_listed(services, monkeypatch):
+    def decide_and_forget(comment_id, *given, **named):
+        case = decide_comment(comment_id, *given, **named)
+        forget_sender(find_person(services, email=EMAIL).sender, services, by="ada")
+        return case
+
+    monkeypatch.setattr("service.moderation.reject_and_block.decide_comment", decide_and_forget)
+
+    what = ["email", "address", "domain:pills-direct.shop"]
+    listed = decide_and_list(_kept(services).id, Effect.BLOCK, what, services, by="Ola")
+
+    assert [entry.kind for entry in listed.entries] == [EntryKind.DOMAIN]
+    assert services.list_entries.in_force(services.clock()) == list(listed.entries)

@@ -245,9 +245,9 @@ def test_accounts_keys_and_lists_are_logged_with_what_changes(stores):
     stores.sites.end_key("k2", revoked_at=NOW, act=entry("end"))
     stores.list_entries.add([blocked], act=act)
     for _ in range(2):
-        stores.list_entries.remove([blocked.id], by="ada", at=NOW, act=act)
+        stores.list_entries.remove(blocked.id, by="ada", at=NOW, act=act)
     for _ in range(2):
-        stores.list_entries.restore([blocked.id], act=act)
+        stores.list_entries.restore(blocked.id, at=NOW, act=act)
 
     assert [one.act for one in stores.audit_log.recent()][::-1] == [
         *("add", "change", "change", "put", "count", "remove", "site", "key", "end"),

@@ -242,6 +242,19 @@ def test_an_entry_is_tried_removed_and_brought_back(services, client):
     assert in_force(services) == [entry]
 
 
+def test_what_was_listed_again_meanwhile_is_not_brought_back(services, client):
+    fill(client, kind="phrase", value="cheap pills")
+    [entry] = in_force(services)
+    post(client, f"/lists/{entry.id}/remove")
+    fill(client, kind="phrase", value="cheap pills", show="allow")
+
+    answer = post(client, f"/lists/{entry.id}/restore")
+
+    assert answer.status_code == 422
+    assert "This is on the other list: remove it there first." in words(answer)
+    assert [one.effect for one in in_force(services)] == [Effect.ALLOW]
+
+
 def test_everything_wrong_is_said_at_once_and_nothing_typed_is_lost(services, client):
     answer = fill(client, kind="network", value="10.0.0.0/7", reason=" ", expires="7")
 

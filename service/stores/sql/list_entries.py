@@ -18,7 +18,6 @@ from service.stores.cursor import Place, cursor_after, read_cursor
 from service.stores.sql.audit_log import insert_entries
 from service.stores.sql.base import (
     SqlStore,
-    chunks,
     execute_in,
     insert_new,
     is_older,
@@ -30,7 +29,7 @@ from service.stores.sql.base import (
 )
 from service.stores.sql.engine import reading
 from service.stores.sql.rows import Values, reader, writer
-from service.stores.sql.tables import list_entries, list_version, sites
+from service.stores.sql.tables import comments, list_entries, list_version, sites
 
 log = logging.getLogger(__name__)
 
@@ -51,65 +50,64 @@ class ListEntryStore(SqlStore):
         entries: Sequence[ListEntry],
         *,
         act: Callable[[ListEntry], AuditEntry] | None = None,
-        check: Callable[[Sequence[ListEntry]], None] | None = None,
-    ) -> None:
-        """Add entries, all or none, and log the result of `act` for each.
+        choose: Callable[[Sequence[ListEntry]], Sequence[ListEntry]] | None = None,
+    ) -> list[ListEntry]:
+        """Add entries, all or none, log the result of `act` for each, and return those added.
 
-        `check` is called first, with the entries in force, which are locked meanwhile; its
-        exceptions propagate. Raise `NotFoundError` for an unknown site, `ConflictError` for a
-        taken id.
+        `choose` is called first, with the entries in force, which are locked meanwhile. It returns
+        those of `entries` to add; its exceptions propagate. The e-mail or address of a comment
+        whose sender was erased is left out. Raise `NotFoundError` for an unknown site,
+        `ConflictError` for a taken id.
         """
         for site_id in sorted({entry.site_id for entry in entries if entry.site_id is not None}):
             refuse_unknown(tx, sites, site_id, "site")
         _count_change(tx)
-        if check is not None:
-            check(_in_force(tx, entries[0].added_at))
-        for entry in entries:
+        chosen = choose(_in_force(tx, entries[0].added_at)) if choose else entries
+        added = [entry for entry in chosen if not _is_of_erased(tx, entry)]
+        for entry in added:
             folded = "\n".join((entry.label, entry.reason, entry.added_by)).casefold()
             if not insert_new(tx, list_entries, _entry_values(entry) | {"folded": folded}):
                 msg = f"there is a list entry {entry.id!r} already"
                 raise ConflictError(msg)
-        insert_entries(tx, [act(entry) for entry in entries] if act else [])
+        insert_entries(tx, [act(entry) for entry in added] if act else [])
+        return added
 
+    @transaction
     def remove(
         self,
-        entry_ids: Sequence[str],
+        tx: sa.Connection,
+        entry_id: str,
         *,
         by: str,
         at: datetime,
         act: Callable[[ListEntry], AuditEntry] | None = None,
-    ) -> list[ListEntry]:
-        """Mark entries as removed and log it; return those that were not removed before.
+    ) -> None:
+        """Mark an entry as removed and log it, unless it was removed before.
 
-        The rows stay, so that verdicts that followed them can be explained.
+        The row stays, so that verdicts that followed it can be explained.
         """
-        values = {"removed_at": at, "removed_by": by}
-        return self._mark(entry_ids, _c.removed_at.is_(None), values, act)
-
-    def restore(
-        self, entry_ids: Sequence[str], *, act: Callable[[ListEntry], AuditEntry] | None = None
-    ) -> list[ListEntry]:
-        """Undo removals and log it; return the entries that were removed."""
-        values = {"removed_at": None, "removed_by": None}
-        return self._mark(entry_ids, _c.removed_at.is_not(None), values, act)
+        _count_change(tx)
+        _mark(tx, entry_id, _c.removed_at.is_(None), {"removed_at": at, "removed_by": by}, act)
 
     @transaction
-    def _mark(
+    def restore(
         self,
         tx: sa.Connection,
-        entry_ids: Sequence[str],
-        if_so: sa.ColumnElement[bool],
-        values: Values,
-        act: Callable[[ListEntry], AuditEntry] | None,
-    ) -> list[ListEntry]:
-        marked: list[ListEntry] = []
+        entry_id: str,
+        *,
+        at: datetime,
+        act: Callable[[ListEntry], AuditEntry] | None = None,
+        check: Callable[[Sequence[ListEntry]], object] = bool,
+    ) -> None:
+        """Undo a removal and log it, if the entry was removed.
+
+        `check` is called first, with the entries in force at `at`, which are locked meanwhile; its
+        exceptions propagate.
+        """
         _count_change(tx)
-        for some in chunks(sorted(set(entry_ids))):
-            statement = sa.update(list_entries).where(_c.id.in_(some), if_so).values(values)
-            rows = tx.execute(statement.returning(*list_entries.c))
-            marked += [_entry_from(row) for row in rows]
-        insert_entries(tx, [act(entry) for entry in marked] if act else [])
-        return marked
+        check(_in_force(tx, at))
+        values = {"removed_at": None, "removed_by": None}
+        _mark(tx, entry_id, _c.removed_at.is_not(None), values, act)
 
     @transaction
     def forget(self, tx: sa.Connection, keys: Sequence[str]) -> int:
@@ -117,9 +115,9 @@ class ListEntryStore(SqlStore):
 
         Entries for networks, domains and phrases stay, because other people share them.
         """
+        # Locked first, so that an entry that is being added meanwhile is found.
+        _count_change(tx)
         gone = _known_by(tx, frozenset(keys))
-        if gone:
-            _count_change(tx)
         execute_in(tx, sa.delete(list_entries), _c.id, gone)
         return len(gone)
 
@@ -194,6 +192,29 @@ def _in_force(connection: sa.Connection, at: datetime) -> list[ListEntry]:
             extra = {"entry_id": row.id}
             log.exception("a list entry cannot be read and is not followed", extra=extra)
     return entries
+
+
+def _is_of_erased(connection: sa.Connection, entry: ListEntry) -> bool:
+    """Return True if the entry's comment no longer has the keys of a person."""
+    if entry.comment_id is None or entry.kind.value not in _PERSONAL:
+        return False
+    has_keys = sa.or_(
+        comments.c.sender_email_key.in_(entry.keys), comments.c.sender_address_key.in_(entry.keys)
+    )
+    query = sa.select(comments.c.id).where(comments.c.id == entry.comment_id, has_keys)
+    return connection.scalar(query) is None
+
+
+def _mark(
+    connection: sa.Connection,
+    entry_id: str,
+    if_so: sa.ColumnElement[bool],
+    values: Values,
+    act: Callable[[ListEntry], AuditEntry] | None,
+) -> None:
+    statement = sa.update(list_entries).where(_c.id == entry_id, if_so).values(values)
+    rows = connection.execute(statement.returning(*list_entries.c)).all()
+    insert_entries(connection, [act(_entry_from(row)) for row in rows] if act else [])
 
 
 def _count_change(connection: sa.Connection) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from http import HTTPStatus
 
-from flask import abort, render_template, request, session
+from flask import abort, get_template_attribute, render_template, request, session
 from flask.typing import ResponseReturnValue
 
 from service.domain.comment import SiteId
@@ -30,8 +30,9 @@ from service.moderation.lists import (
     restore_entry,
 )
 from service.web.edge.current import services
+from service.web.edge.language import gettext
 from service.web.pages import forms
-from service.web.pages.blueprint import go_to, moderator, needs, pages, require
+from service.web.pages.blueprint import error_page, go_to, moderator, needs, pages, require
 from service.web.pages.filters import seen_sites
 
 PAGE_SIZE = 50
@@ -79,7 +80,12 @@ def site_lists_remove(entry_id: str) -> ResponseReturnValue:
 @pages.post("/lists/<id:entry_id>/restore")
 @needs(Permission.LIST_SENDERS)
 def site_lists_restore(entry_id: str) -> ResponseReturnValue:
-    entry = restore_entry(_changeable(entry_id).id, services, by=moderator().name)
+    try:
+        entry = restore_entry(_changeable(entry_id).id, services, by=moderator().name)
+    except InvalidInputError as error:
+        in_words = get_template_attribute("list_words.html", "problem_in_words")
+        title, why = gettext("Nothing was changed"), in_words(error.problems[0])
+        return error_page(HTTPStatus.UNPROCESSABLE_ENTITY, title, why)
     return _go_on("restored", entry, _asked())
 
 
