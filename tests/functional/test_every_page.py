@@ -9,7 +9,7 @@ import pytest
 
 from service.domain.user import Role
 from tests.factories import SITE
-from tests.fakes import FixedShelf, make_services, make_site
+from tests.fakes import SmallShelf, make_services, make_site
 from tests.functional.filled import fill, keep_hostile, keep_hostile_names, page_addresses, routes
 from tests.functional.hostile import HOSTILE
 from tests.functional.moderators import (
@@ -85,7 +85,7 @@ class Seen(HTMLParser):
 
 @pytest.fixture
 def services():
-    return make_services(versions=FixedShelf("test-1", "candidate"))
+    return make_services(versions=SmallShelf("test-1", "candidate"))
 
 
 @pytest.fixture
@@ -237,7 +237,8 @@ def test_whatever_strangers_write_is_dead_text_on_every_page(services, app, clie
         keep_hostile(services, texts[start : start + 12]) for start in range(0, len(texts) - 2, 12)
     ]
     keep_hostile_names(services, texts[::5])
-    services.versions.cards["test-1"] = "\n".join(f"| {text} |" for text in texts[:60])
+    card = "\n".join(f"| {text} |" for text in texts[:60])
+    (services.versions.folder / "test-1" / "card.md").write_text(card, errors="replace")
     services.search.index_due(limit=1_000)
     comments = [f"/review/comments/{one}?show=ham" for one, _ in kept]
     campaigns = [f"/review/campaigns/{one}" for _, one in kept]

@@ -245,6 +245,8 @@ def test_a_label_that_is_none_is_reported_and_left_out(tmp_path):
     assert "line 2: boundary: does not fit the text" in result.stderr
     assert "viagra" not in result.stderr
     assert (report["overall"]["n"], report["files"][0]["n_broken"]) == (1, 2)
+    assert report["overall"]["verdict"]["roc_auc"] is None
+    assert report["slices"]["kind"][0]["name"] == "not stated"
 
 
 def test_the_command_line_judges_with_the_current_version_and_needs_no_server(tmp_path):

@@ -19,7 +19,7 @@ from service.ports.audit import AuditEntry
 from service.web.pages import personal_data
 from service.web.pages.log import PAGE_SIZE
 from tests.factories import NOW, SITE, make_comment
-from tests.fakes import FixedShelf, make_services, make_site
+from tests.fakes import SmallShelf, make_services, make_site
 from tests.functional.filled import retrained
 from tests.functional.moderators import hidden_fields, keep, post, restrict, sign_in, signed_in
 from tests.runs import REPORT
@@ -30,7 +30,7 @@ MARA = "mara@example.org"
 
 @pytest.fixture
 def shelf():
-    return FixedShelf("test-1", "candidate")
+    return SmallShelf("test-1", "candidate")
 
 
 @pytest.fixture
@@ -109,7 +109,7 @@ def acts(services):
 def test_a_version_is_promoted_and_rolled_back_and_both_are_logged(services, shelf, client):
     promoted = press(client, "/models/versions/candidate/promote")
     told = client.get("/models").text
-    after_promoting = (shelf.current, acts(services))
+    after_promoting = (shelf.names[0], acts(services))
     form = hidden_fields(client.get("/models"), "/models/rollback")
     # By one form twice it goes back once.
     rolled_back = [client.post("/models/rollback", data=form).status_code for _ in range(2)]
@@ -120,7 +120,7 @@ def test_a_version_is_promoted_and_rolled_back_and_both_are_logged(services, she
         "candidate",
         [("Ola", "promote model version", "candidate")],
     )
-    assert shelf.current == "test-1"
+    assert shelf.names[0] == "test-1"
     assert acts(services) == [("Ola", "promote model version", "test-1")]
 
 
@@ -134,7 +134,7 @@ def test_a_candidate_shows_its_checks_and_is_promoted_by_its_own_button(services
     assert "2 of 3 met" in page
     assert page.index("0.50 to 0.48") < page.index("9 of 9,126, as before")
     assert "contradictory" in page
-    assert shelf.current == "candidate"
+    assert shelf.names[0] == "candidate"
     kept = services.retrainings.get("rtr_1")
     assert (kept.answer, kept.answered_by) == (Answer.PROMOTED, "Ola")
     assert "Promoted by Ola" in client.get("/models").text
@@ -150,7 +150,7 @@ def test_a_candidate_is_refused_once(services, shelf, client):
     ]
 
     assert answers == [303, 409, 409]
-    assert shelf.current == "test-1"
+    assert shelf.names[0] == "test-1"
     assert acts(services) == [("Ola", "refuse model version", "candidate")]
     assert "Refused by Ola" in client.get("/models").text
 
