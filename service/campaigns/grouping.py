@@ -52,11 +52,7 @@ class Grouping:
     alone.
     """
 
-    def __init__(self, *, max_remembered: int = 200_000) -> None:
-        """Raise `ValueError` for room for less than one comment."""
-        if max_remembered < 1:
-            msg = f"max_remembered must be at least 1, got {max_remembered}"
-            raise ValueError(msg)
+    def __init__(self, *, max_remembered: int) -> None:
         self._max_remembered = max_remembered
         self._keys = KeyIndex(max_remembered, keys_a_slot=_KEYS_A_COMMENT)
         self._vectors = VectorIndex(max_remembered)
@@ -116,7 +112,7 @@ class Grouping:
             return None
         # One of two comments that mean the same is surely spam.
         is_sure = (traits.p_spam or 0.0) >= SURE_P_SPAM
-        near = self._vectors.nearest(
+        slot = self._vectors.nearest(
             traits.embedding,
             traits.space,
             least=MIN_COSINE_ALONE,
@@ -124,7 +120,7 @@ class Grouping:
             p_spam=self._p_spam,
             least_p_spam=SELLS_P_SPAM if is_sure else SURE_P_SPAM,
         )
-        return self._found(near[0]) if near else None
+        return None if slot is None else self._found(slot)
 
     def _best_holder(self, keys: Iterable[str], except_id: CommentId) -> int | None:
         shared: Counter[int] = Counter()

@@ -29,10 +29,7 @@ class KeyIndex:
     """
 
     def __init__(self, n_slots: int, *, keys_a_slot: int) -> None:
-        """Raise `ValueError` for more entries than 32 bits can number."""
-        if n_slots * keys_a_slot > np.iinfo(np.int32).max:
-            msg = f"{n_slots} slots of {keys_a_slot} keys are more than an index can hold"
-            raise ValueError(msg)
+        # Entries are numbered in 32 bits: 200,000 slots of 16 keys are 3,200,000.
         n_heads = 1 << max(4, (2 * n_slots).bit_length())
         self._mask = n_heads - 1
         self._heads = np.full(n_heads, _EMPTY, dtype=np.int32)
@@ -135,8 +132,8 @@ class VectorIndex:
         p_spam: npt.NDArray[np.float32],
         least_p_spam: float,
         except_slot: int | None = None,
-    ) -> tuple[int, float] | None:
-        """Return the slot nearest to a vector of a space, and the cosine, if that is `least`.
+    ) -> int | None:
+        """Return the slot nearest to a vector of a space, if the cosine is `least`.
 
         Slots below `least_p_spam` by `p_spam` do not count, nor does `except_slot`. Below a cosine
         of 0.8 some are overlooked.
@@ -156,8 +153,7 @@ class VectorIndex:
             cosines[close == except_slot] = -1.0
         if len(close) == 0 or cosines.max() < least:
             return None
-        best = int(np.argmax(cosines))
-        return int(close[best]), float(cosines[best])
+        return int(close[np.argmax(cosines)])
 
     def cosine(self, slot: int, vector: Sequence[float] | None, space: str) -> float | None:
         """Return the cosine of a slot's vector and another, or None if they cannot be compared."""

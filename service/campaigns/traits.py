@@ -38,9 +38,6 @@ class Traits:
     has_sender: bool = False
 
     def __post_init__(self) -> None:
-        if not self.comment_id:
-            msg = "traits need the id of their comment"
-            raise ValueError(msg)
         if self.embedding is not None and not all(map(math.isfinite, self.embedding)):
             msg = "an embedding must be finite numbers"
             raise ValueError(msg)

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from models.features import hash_words
 from service.domain.case import Case
-from service.domain.comment import Comment, SiteId
+from service.domain.comment import Comment
 from service.domain.decision import IMPORT, Decision, Ruling
 from service.domain.site import SiteSettings
 from service.domain.verdict import Outcome, Verdict, WeighedSignal
@@ -170,7 +170,6 @@ def make_example(
     audited: bool,
     audit_share: float,
     salt: int,
-    site_id: SiteId | None = None,
 ) -> TrainingExample:
     """Return the training example of a decision on a judged comment."""
     frozen = frozen_score(verdict)
@@ -183,7 +182,7 @@ def make_example(
         number=number,
         decision_id=decision.id,
         comment_id=comment.id,
-        site_id=site_id or comment.site_id,
+        site_id=comment.site_id,
         is_spam=decision.ruling is Ruling.REJECT,
         hand=hand,
         teacher=teacher,

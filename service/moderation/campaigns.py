@@ -39,13 +39,15 @@ GROUPED_AT_ONCE = 50
 
 
 class GroupingMemory:
-    """The traits that a process has read; `holder` is its name on the lease."""
+    """The traits that a process has read; `holder` is its name on the lease.
 
-    def __init__(self, holder: str, *, most: int = MOST_REMEMBERED) -> None:
+    They are None while another process groups. `fill_after` is the place from which traits are
+    still to be read, None once all are.
+    """
+
+    def __init__(self, holder: str) -> None:
         self.holder = holder
-        self.most = most
         self.grouping: Grouping | None = None
-        # The place from which traits are still to be read, None once all are.
         self.fill_after: int | None = None
 
     def begin(self, after: int) -> Grouping:
@@ -53,14 +55,9 @@ class GroupingMemory:
         # Imported late: numpy takes 25 MB, which an idle installation does not need.
         from service.campaigns.grouping import Grouping
 
-        self.grouping = Grouping(max_remembered=self.most)
+        self.grouping = Grouping(max_remembered=MOST_REMEMBERED)
         self.fill_after = after
         return self.grouping
-
-    def clear(self) -> None:
-        """Free the memory, because another process groups."""
-        self.grouping = None
-        self.fill_after = None
 
 
 def group_fresh(services: Services, memory: GroupingMemory, *, goes_on: Callable[[], bool]) -> int:
@@ -71,16 +68,13 @@ def group_fresh(services: Services, memory: GroupingMemory, *, goes_on: Callable
     """
     now = services.clock()
     lease = services.campaigns.take_lease(memory.holder, now=now, until=now + _LEASE)
-    if lease is Lease.REFUSED:
-        memory.clear()
-        return 0
-    if lease is Lease.TAKEN:
-        memory.clear()
-    if memory.grouping is None and not services.campaigns.fresh(limit=1):
-        return 0
+    if lease is not Lease.KEPT:
+        memory.grouping = memory.fill_after = None
     grouping = memory.grouping
+    if lease is Lease.REFUSED or (grouping is None and not services.campaigns.fresh(limit=1)):
+        return 0
     if grouping is None:
-        grouping = memory.begin(services.campaigns.place_before(memory.most))
+        grouping = memory.begin(services.campaigns.place_before(MOST_REMEMBERED))
     _fill(grouping, memory, services, goes_on=goes_on)
     placed = 0
     while memory.fill_after is None:

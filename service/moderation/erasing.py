@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -127,15 +126,9 @@ def erase_person(
         services, actor=by, act="erase person", subject="person", detail="{} comments erased"
     )
     _forget_records(person.sender, services)
-    erased, after = 0, None
-    for number in itertools.count():
-        limit = _PORTION if at_most is None else min(_PORTION, at_most - erased)
-        ids = services.personal_data.find(person, after=after, limit=limit) if limit > 0 else []
-        if not ids and number:
-            break
-        after = ids[-1] if ids else None
-        _forget_accounts(ids, services)
-        # The first entry is written even if nothing was found: the request itself is an act.
+    erased = 0
+    for portion in _portions(person, services, size=_PORTION):
+        ids = portion if at_most is None else portion[: at_most - erased]
         messages = write_withdrawn_messages(services.cases.find(ids), services)
         erased += services.personal_data.withdraw(
             ids, at=services.clock(), act=act, deliveries=messages
@@ -143,6 +136,8 @@ def erase_person(
         if messages:
             wake_deliverers(services)
         show(erased)
+        if erased == at_most:
+            break
     # A decision or a batch in progress may have counted the person again.
     _forget_records(person.sender, services)
     if at_most is None or erased < at_most:
@@ -160,23 +155,30 @@ def forget_sender(sender: Sender, services: Services, *, by: str) -> int:
     Raises `StoreUnavailableError`.
     """
     _forget_records(sender, services)
-    person, erased = Person(sender=sender), 0
-    while True:
-        ids = services.personal_data.find(person, after=None, limit=_KEYS_PORTION)
-        if erased and not ids:
-            break
-        _forget_accounts(ids, services)
-        # One entry is written even if nothing was found: the request itself is an act.
+    erased = 0
+    for ids in _portions(Person(sender=sender), services, size=_KEYS_PORTION):
         detail = f"{len(ids)} comments lost the keys of their sender"
         act = make_act(services, actor=by, act="forget sender", subject="sender", detail=detail)
         services.personal_data.erase_senders(ids, act=act)
         erased += len(ids)
-        if not ids:
-            break
     # A decision or a batch in progress may have counted the person again.
     _forget_records(sender, services)
     log.info("a sender was forgotten", extra={"comments": erased})
     return erased
+
+
+def _portions(person: Person, services: Services, *, size: int) -> Iterator[list[CommentId]]:
+    """Yield the ids of a person's comments, and delete the histories of the comments' accounts.
+
+    An empty portion is yielded if there are none, because the request itself is an act to log.
+    """
+    after = None
+    while ids := services.personal_data.find(person, after=after, limit=size):
+        _forget_accounts(ids, services)
+        yield ids
+        after = ids[-1]
+    if after is None:
+        yield []
 
 
 def _forget_records(person: Sender, services: Services) -> None:

@@ -65,6 +65,11 @@ def _problem(problem: str, remedy: str) -> Problem:
     return Problem("value", problem, remedy)
 
 
+_PRIVATE = _problem(
+    "belongs to a private network", "give the public address that a comment came from"
+)
+
+
 def _email(given: str, secrets: SenderSecrets) -> Recognised | Problem:
     name, _, domain = given.rpartition("@")
     if not name or normal_domain(domain) is None or any(c.isspace() for c in given):
@@ -78,9 +83,7 @@ def _address(given: str, secrets: SenderSecrets) -> Recognised | Problem:
     except ValueError:
         return _problem("is no IP address", "give one such as 192.0.2.7 or 2001:db8::7")
     if is_local(parsed):
-        return _problem(
-            "belongs to a private network", "give the public address that a comment came from"
-        )
+        return _PRIVATE
     return _keyed(one.address_key for one in _senders(secrets, address=given))
 
 
@@ -101,9 +104,7 @@ def _network(given: str, secrets: SenderSecrets) -> Recognised | Problem:
     if network.prefixlen < widths[0][0]:
         return _problem("is too wide a network", "give at most an IPv4 /16 or an IPv6 /40")
     if is_local(network.network_address):
-        return _problem(
-            "belongs to a private network", "give the public address that a comment came from"
-        )
+        return _PRIVATE
     kept = [bits for low, high, bits in widths if low <= network.prefixlen <= high]
     if not kept:
         return _problem(

@@ -13,7 +13,6 @@ from service.domain.decision import Ruling
 from service.domain.sender import SenderSecrets
 from service.domain.verdict import Outcome, Verdict
 from service.moderation.decisions import decide_comment
-from service.moderation.erasing import export_person, find_person
 from service.moderation.intake import with_sender
 from service.moderation.revise import submit_version
 from service.ports.comments import NewComment
@@ -144,13 +143,3 @@ def test_an_edit_is_told_by_what_it_adds_to_what_was_approved(first, then, how, 
     after = submit_version(new, services, by="test", by_staff=by_staff)
 
     assert services.cases.get(CommentId(after)).comment.edit is edit
-
-
-def test_an_export_tells_what_the_person_s_account_did(services):
-    post_approved(REMARK, services, 2)
-    post(OFFER, services)
-
-    told = list(export_person(find_person(services, email=MARA), services))
-
-    [account] = [one for one in told if one["kind"] == "account"]
-    assert (account["conduct"]["remarks"], account["conduct"]["offers"]) == (2, 1)

@@ -337,13 +337,7 @@ def test_a_callback_in_place_of_a_platform_is_not_sent_what_was_for_the_platform
 
 def test_tokens_stand_in_no_log_no_message_and_no_print(world, caplog):
     caplog.set_level(logging.DEBUG)
-    comment = world.submit()
-    world.decide(comment)
-    world.platform.token = OTHER_TOKEN
-    world.wait(60)
-    world.platform.token = TOKEN
-    resume_applier(SITE, world.services, actor="ada")
-    world.wait(60)
+    rights_lost_then_given_back(world)
 
     assert world.platform.hidden
     kept = world.messages()

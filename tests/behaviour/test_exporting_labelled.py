@@ -20,16 +20,11 @@ from service.moderation.erasing import erase_person
 from service.moderation.export_labelled import decisions_for_training
 from service.moderation.revise import report_comment, withdraw_comment
 from tests.factories import NOW, SITE, make_comment
-from tests.fakes import FixedClassifier, FixedClock, make_services, make_site, submit_to
+from tests.fakes import FixedClassifier, make_services, make_site, submit_to
 from training.data.decisions import read_decisions
 from training.retraining.clean import split_decisions
 
 OTHER_SITE = SiteId("site-2")
-
-
-@pytest.fixture
-def clock():
-    return FixedClock()
 
 
 @pytest.fixture
@@ -51,11 +46,28 @@ def decide(comment_id, services, ruling=Ruling.REJECT, by="mo"):
     decide_comment(comment_id, ruling, services, decided_by=by)
 
 
+def report(comment_id, services, *, by):
+    text, site = services.cases.get(comment_id).comment.text, services.sites.get(SITE)
+    report_comment(Label.SPAM, site=site, text=text, services=services, reported_by=by)
+
+
 def rows_of(services, **asked):
     return list(decisions_for_training(services, **asked))
 
 
-def test_a_decided_comment_is_a_row_of_the_data_card_with_what_was_ruled(services, tmp_path):
+@pytest.fixture
+def read_back(services, tmp_path):
+    """Return what reads all rows from a file, as training does."""
+
+    def read():
+        path = tmp_path / "decisions.jsonl"
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows_of(services)))
+        return read_decisions(path)
+
+    return read
+
+
+def test_a_decided_comment_is_a_row_of_the_data_card_with_what_was_ruled(services, read_back):
     comment_id = submit(
         services,
         author=Author(name="Mara", url="https://shop.example/"),
@@ -63,12 +75,7 @@ def test_a_decided_comment_is_a_row_of_the_data_card_with_what_was_ruled(service
     )
     decide(comment_id, services)
 
-    rows = rows_of(services)
-
-    path = tmp_path / "decisions.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    (read,) = read_decisions(path)
-    assert rows[0]["label"] == "spam"
+    (read,) = read_back()
     assert (read.id, read.example.is_spam, read.example.source) == (comment_id, True, "site:site-1")
     assert read.example.comment.author.url == "https://shop.example/"
     assert read.example.comment.sender.email_domain == "mail.example"
@@ -97,14 +104,7 @@ def test_all_names_that_a_site_gives_are_one_reviewer_and_its_reports_another(se
     for name in ("site", "site: jo", "site: mo", "site: site"):
         decide(submit(services), services, by=name)
     for name in ("jo", "mo"):
-        comment_id = submit(services, f"What {name} reports.")
-        report_comment(
-            Label.SPAM,
-            site=services.sites.get(SITE),
-            text=services.cases.get(comment_id).comment.text,
-            services=services,
-            reported_by=name,
-        )
+        report(submit(services, f"What {name} reports."), services, by=name)
 
     reviewers = [row["rulings"][0]["reviewer"] for row in rows_of(services)]
 
@@ -113,17 +113,15 @@ def test_all_names_that_a_site_gives_are_one_reviewer_and_its_reports_another(se
     assert reviewers[0] != reviewers[-1]
 
 
-def test_whoever_has_a_sites_key_outweighs_no_owner_by_making_names_up(services, tmp_path):
+def test_whoever_has_a_sites_key_outweighs_no_owner_by_making_names_up(services, read_back):
     text = "Boilers that everybody needs, at half of the price."
     owners = submit(services, text)
     decide(owners, services, by="olive")
     for number in range(40):
         theirs = submit(services, text)
         decide(theirs, services, Ruling.APPROVE, by=f"site: reader {number}")
-    path = tmp_path / "decisions.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows_of(services)))
 
-    taught = split_decisions(read_decisions(path), held_share=0.0).taught
+    taught = split_decisions(read_back(), held_share=0.0).taught
 
     assert [one.decided.id for one in taught] == [owners]
 
@@ -138,13 +136,7 @@ def test_it_says_how_each_ruling_was_made(services):
         decide_together([comment_id], Ruling.REJECT, services, decided_by="mo", what=what)
     decide(by_site, services, by="site")
     decide(imported, services, by="import")
-    report_comment(
-        Label.SPAM,
-        site=services.sites.get(SITE),
-        text="Number 5 of the valves leaks a little.",
-        services=services,
-        reported_by="jo",
-    )
+    report(reported, services, by="jo")
 
     via = {row["id"]: row["rulings"][0]["via"] for row in rows_of(services)}
 

@@ -27,7 +27,7 @@ from service.moderation.decisions import (
 from service.moderation.lists import NewEntry, add_entry
 from service.moderation.remembering import REJECTED_BY_PEOPLE, rebuild_all, remember_open
 from tests.factories import NOW, SITE, make_comment, make_report
-from tests.fakes import FixedClassifier, FixedClock, Overridden, make_services, make_site, submit_to
+from tests.fakes import Overridden, make_site, submit_to
 from tests.worlds import FailingAt, kept_world, services_in
 
 # No two of them share a run of words; what they share is where they lead.
@@ -41,21 +41,6 @@ SAYINGS = (
     "My plumber swears by {} whenever pressure drops",
     "Second this advice; pictures are on {}",
 )
-
-
-@pytest.fixture
-def clock():
-    return FixedClock()
-
-
-@pytest.fixture
-def classifier():
-    return FixedClassifier()
-
-
-@pytest.fixture
-def services(clock, classifier):
-    return make_services(clock=clock, classifier=classifier)
 
 
 @pytest.fixture
@@ -93,9 +78,13 @@ def set_policy(services, *, on=True):
     services.sites.change_settings(SITE, lambda _: SiteSettings(rejects_campaigns=on))
 
 
-def rejected_by_people(services, memory, count=REJECTED_BY_PEOPLE):
+def rejected_by_people(services, memory, count=REJECTED_BY_PEOPLE, *, together=False):
     ids = advertised(services, count)
     group_all(services, memory)
+    if together:
+        how = {"decided_by": "Mara", "what": ChosenBy.CAMPAIGN, "bulk_decision_id": "bulk"}
+        decide_together(ids, Ruling.REJECT, services, **how)
+        return ids
     for comment_id in ids:
         decide_comment(comment_id, Ruling.REJECT, services, decided_by="Mara")
     return ids
@@ -373,10 +362,10 @@ def test_the_policy_overrules_nobody_who_decides_at_the_same_moment(services, me
     assert [one.decided_by for one in services.cases.get(later).decisions] == ["Ola"]
 
 
-def _policy_rejected(services, memory):
+def _policy_rejected(services, memory, **how):
     """Return what people rejected of a campaign and what its policy rejected after them."""
     set_policy(services)
-    people = rejected_by_people(services, memory)
+    people = rejected_by_people(services, memory, **how)
     later = advertised(services, 3, first=5)
     group_all(services, memory)
     return people, later
@@ -386,20 +375,23 @@ def _in_force(services, ids):
     return [services.cases.get(one).decision is not None for one in ids]
 
 
-@pytest.mark.parametrize("how", ["undone", "approved"])
+@pytest.mark.parametrize("how", ["undone", "approved", "all undone"])
 def test_a_person_s_rejection_that_stands_no_more_takes_the_policy_s_back(services, memory, how):
-    people, later = _policy_rejected(services, memory)
+    people, later = _policy_rejected(services, memory, together=how == "all undone")
     before = _in_force(services, later)
 
     if how == "undone":
         undo_decision(people[0], services, undone_by="Mara")
-    else:
+    elif how == "approved":
         decide_comment(people[0], Ruling.APPROVE, services, decided_by="Ola")
+    else:
+        undo_bulk_decision("bulk", services, undone_by="Mara")
 
     assert before == [True] * 3
     assert _in_force(services, later) == [False] * 3
     assert all(services.cases.get(one).needs_review for one in later)
-    assert _in_force(services, people[1:]) == [True] * 4
+    assert _in_force(services, people[1:]) == [how != "all undone"] * 4
+    assert services.audit_log.recent(subject=services.cases.get(later[0]).campaign_id)
 
 
 def test_the_policy_s_stand_as_long_as_enough_people_s_do(services, memory):
@@ -412,24 +404,6 @@ def test_the_policy_s_stand_as_long_as_enough_people_s_do(services, memory):
     assert _in_force(services, later[1:]) == [True, True]
     assert _in_force(services, people) == [True] * 5
     assert services.cases.get(sixth).decision is not None
-
-
-def test_undoing_a_bulk_decision_of_rejections_takes_the_policy_s_back(services, memory):
-    set_policy(services)
-    people = advertised(services, REJECTED_BY_PEOPLE)
-    group_all(services, memory)
-    bulk_decision = decide_together(
-        people, Ruling.REJECT, services, decided_by="Mara", what=ChosenBy.CAMPAIGN
-    )
-    later = advertised(services, 2, first=5)
-    group_all(services, memory)
-    before = _in_force(services, later)
-
-    undo_bulk_decision(bulk_decision.id, services, undone_by="Mara")
-
-    assert before == [True, True]
-    assert _in_force(services, [*people, *later]) == [False] * 7
-    assert services.audit_log.recent(subject=services.cases.get(later[0]).campaign_id)
 
 
 @pytest.mark.parametrize("answer_lost", [False, True])

@@ -28,9 +28,8 @@ from tests.databases import fresh_stores
 from tests.factories import NOW, make_comment
 from tests.fakes import (
     FixedClassifier,
-    FixedClock,
-    InlineQueue,
     Overridden,
+    away,
     make_services,
     make_site,
     submit_to,
@@ -41,29 +40,22 @@ def submit(services, *comments, lane=Lane.INTERACTIVE):
     return submit_to(services, *comments, lane=lane)
 
 
-class PoisonedClassifier(FixedClassifier):
-    """Breaks on any batch that holds the poisonous text."""
+class BreakingClassifier(FixedClassifier):
+    """Raises an error for any batch that holds the poisonous text."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__(0.01)
+        self.error = error
 
     def score_batch(self, inputs):
         if any(given.text == "poison" for given in inputs):
-            raise RecursionError
+            raise self.error
         return super().score_batch(inputs)
 
 
 TOXIC = Listing(
     list_name="worst", kind=ListKind.NETWORKS, age_days=1.0, basis=ListBasis.TOXIC, worth=1.0
 )
-
-
-class AwayQueue(InlineQueue):
-    """A queue that can be switched off."""
-
-    away = True
-
-    def put(self, ids, lane):
-        if self.away:
-            raise StoreUnavailableError("the queue is away")
-        super().put(ids, lane)
 
 
 @pytest.mark.parametrize(
@@ -82,10 +74,8 @@ def test_who_says_nothing_waits_for_a_person_whatever_else_is_known(listings, ho
     assert verdict.degraded_by == ("text",)
 
 
-def test_without_the_model_a_comment_waits_for_a_moderator():
-    classifier = FixedClassifier()
+def test_without_the_model_a_comment_waits_for_a_moderator(services, classifier):
     classifier.answer = None
-    services = make_services(classifier=classifier)
     comment = make_comment()
 
     submit(services, comment)
@@ -97,7 +87,7 @@ def test_without_the_model_a_comment_waits_for_a_moderator():
 
 
 def test_one_poisonous_comment_in_a_batch_goes_to_a_person_and_the_others_are_judged():
-    services = make_services(classifier=PoisonedClassifier(0.01))
+    services = make_services(classifier=BreakingClassifier(RecursionError()))
     comments = [make_comment(f"fine {n}") for n in range(11)]
     comments.insert(7, make_comment("poison"))
 
@@ -108,9 +98,8 @@ def test_one_poisonous_comment_in_a_batch_goes_to_a_person_and_the_others_are_ju
     assert verdicts[7].outcome is Outcome.UNSURE
 
 
-def test_a_comment_tried_before_is_judged_alone():
-    classifier = FixedClassifier()
-    services = make_services(classifier=classifier, judges=False)
+def test_a_comment_tried_before_is_judged_alone(services, classifier):
+    services.queue.judges = False
     comments = [make_comment(f"text {n}") for n in range(5)]
     submit(services, *comments)
     services.comments.count_attempt([comments[2].id])
@@ -132,38 +121,23 @@ def test_a_sites_own_cutoffs_win_over_the_promised_ones():
     assert (verdict.ham_cutoff, verdict.spam_cutoff) == (0.4, 0.6)
 
 
-def test_with_the_queue_away_a_comment_is_kept_and_the_sweep_queues_it_later():
-    queue, clock = AwayQueue(), FixedClock()
-    services = make_services(queue=queue, clock=clock)
-    queue.services = services
+def test_with_the_queue_away_a_comment_is_kept_and_the_sweep_queues_it_later(services, clock):
+    services.queue.put = away
     comment = make_comment()
 
     submit(services, comment)
     clock.advance(seconds=30)
     while_away = sweep_stranded(services)
-    queue.away = False
+    del services.queue.put
     when_back = sweep_stranded(services)
 
     assert (while_away, when_back) == (0, 1)
     assert services.cases.get(comment.id).state is State.JUDGED
 
 
-def test_the_sweep_never_makes_a_queue_longer_that_holds_all_that_is_pending():
-    clock = FixedClock()
-    services = make_services(judges=False, clock=clock)
-    submit(services, make_comment(id="a"), make_comment(id="b"), lane=Lane.BULK)
-
-    for _ in range(3):
-        clock.advance(minutes=16)
-        sweep_stranded(services)
-
-    assert services.queue.depth() == {Lane.INTERACTIVE: 0, Lane.BULK: 2}
-
-
-def test_what_waits_in_a_long_lane_hides_nothing_that_the_other_lost(monkeypatch):
+def test_what_waits_in_a_long_lane_hides_nothing_that_the_other_lost(services, clock, monkeypatch):
     monkeypatch.setattr("service.moderation.intake._MOST_AT_ONCE", 2)
-    clock = FixedClock()
-    services = make_services(judges=False, clock=clock)
+    services.queue.judges = False
     submit(services, *(make_comment() for _ in range(3)), lane=Lane.BULK)
     clock.advance(minutes=1)
     submit(services, make_comment(id="lost"), lane=Lane.INTERACTIVE)
@@ -176,26 +150,22 @@ def test_what_waits_in_a_long_lane_hides_nothing_that_the_other_lost(monkeypatch
     assert services.queue.depth() == {Lane.INTERACTIVE: 1, Lane.BULK: 3}
 
 
-def test_a_comment_that_was_sent_to_the_slow_lane_waits_there_and_is_not_queued_twice():
-    clock = FixedClock()
-    services = make_services(judges=False, clock=clock)
+def test_what_waits_in_its_lane_is_not_queued_twice_however_long(services, clock):
+    services.queue.judges = False
     submit(services, make_comment(id="late"), make_comment(id="bulk"), lane=Lane.BULK)
     submit(services, make_comment(id="in time"), lane=Lane.INTERACTIVE)
     judge_batch(services.queue.take(1), services)
 
     for _ in range(5):
-        clock.advance(minutes=4)
+        clock.advance(minutes=16)
         sweep_stranded(services)
 
     assert services.queue.depth() == {Lane.INTERACTIVE: 0, Lane.BULK: 2}
 
 
 def test_comments_that_are_kept_and_queued_are_accepted_though_the_store_goes_away_then():
-    def mark_queued(_ids, _at):
-        raise StoreUnavailableError("the database is away")
-
     stores = fresh_stores(sites=[make_site()])
-    forgetful = Overridden(stores.comments, mark_queued=mark_queued)
+    forgetful = Overridden(stores.comments, mark_queued=away)
     services = make_services(stores=stores, comments=forgetful)
 
     added = submit(services, make_comment())
@@ -233,15 +203,6 @@ class Hooked:
             return method(*given, **named)
 
         return call
-
-
-class KillingClassifier(FixedClassifier):
-    """Ends the process on any batch that holds the deadly text."""
-
-    def score_batch(self, inputs):
-        if any(given.text == "deadly" for given in inputs):
-            raise DiedError
-        return super().score_batch(inputs)
 
 
 def hooked_services(before, **changes):
@@ -314,8 +275,8 @@ def test_what_an_outage_ended_is_no_attempt():
 
 def test_a_comment_that_ends_its_process_is_noticed_though_stores_fail_between_its_deaths():
     fails = FailsOften("count_attempt", "lower_attempts", times=0)
-    services = hooked_services(fails, classifier=KillingClassifier(0.01))
-    deadly, fine = make_comment("deadly"), make_comment("fine")
+    services = hooked_services(fails, classifier=BreakingClassifier(DiedError()))
+    deadly, fine = make_comment("poison"), make_comment("fine")
     submit(services, deadly, fine)
     deaths = 0
 

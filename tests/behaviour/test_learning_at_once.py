@@ -1,38 +1,21 @@
-"""A decision helps with the next comment, whatever breaks off its learning."""
+"""A decision helps with the next comment."""
 
 from __future__ import annotations
 
-import functools
-import itertools
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
-from datetime import timedelta
-from types import FrameType
-from typing import Any
 
 import pytest
 
-from service.domain.comment import Author, CommentId, FormEvidence, Lane, Sender, SiteId
+from service.domain.comment import FormEvidence, Lane, SiteId
 from service.domain.decision import Ruling
-from service.domain.sender import Person
-from service.domain.user import Role
 from service.domain.verdict import Outcome, WeightKind
-from service.moderation.accounts import add_user
 from service.moderation.decisions import decide_comment, undo_decision
-from service.moderation.erasing import erase_person
-from service.moderation.sites import change_site_settings
-from service.ports.services import Services
 from service.scoring.lean import SITE_DECISIONS, frozen_score
-from service.stores import taught as keeping
-from service.stores.taught import TaughtKeeper
 from tests.databases import fresh_stores
-from tests.factories import SITE, make_comment
+from tests.factories import make_comment
 from tests.fakes import FixedClassifier, ForgetfulHistory, make_services, make_site, submit_to
 from tests.unit.learning.test_taught import state
-from tests.unit.learning.training_examples import HAM, SALT, SPAM, keeper_over
-from tests.worlds import kept_world, services_in
+from tests.unit.learning.training_examples import HAM, SPAM, keeper_over
 
 OTHER = SiteId("site-2")
 
@@ -55,13 +38,11 @@ def post(services, text: str, **changes):
     return services.cases.get(comment.id)
 
 
-def decide_some(services, count: int = 12, *, by: str = "ada") -> list:
-    made = []
-    for n in range(count):
+def decide_some(services) -> None:
+    for n in range(12):
         case = post(services, (SPAM if n % 2 else HAM).format(n))
         ruling = Ruling.REJECT if n % 2 else Ruling.APPROVE
-        made.append(decide_comment(case.comment.id, ruling, services, decided_by=by))
-    return made
+        decide_comment(case.comment.id, ruling, services, decided_by="ada")
 
 
 def lean_of(verdict) -> float:
@@ -83,22 +64,30 @@ def test_the_next_comment_knows_of_every_decision_and_adds_up_to_the_last_digit(
     assert frozen_score(after) == before.score
 
 
-def honeypot_of(case):
-    [found] = [one for one in case.verdict.signals if one.signal.name == "honeypot_filled"]
+FILLED = FormEvidence(honeypot_filled=True)
+
+
+def honeypot_filled(services, **changes):
+    """Return the weighed signal of a comment whose honeypot was filled."""
+    signals = post(services, SPAM.format("one"), form=FILLED, **changes).verdict.signals
+    [found] = [one for one in signals if one.signal.name == "honeypot_filled"]
     return found
 
 
-def test_a_set_weight_moves_with_decisions_and_back_when_they_are_undone(services):
-    filled = {"form": FormEvidence(honeypot_filled=True)}
-    before = honeypot_of(post(services, SPAM.format("one"), **filled))
-    rejected = [post(services, f"Remark number {n} on the valve.", **filled) for n in range(8)]
-    for case in rejected:
+def reject_filled(services) -> list:
+    cases = [post(services, f"Remark number {n} on the valve.", form=FILLED) for n in range(8)]
+    for case in cases:
         decide_comment(case.comment.id, Ruling.REJECT, services, decided_by="import")
+    return cases
 
-    moved = honeypot_of(post(services, SPAM.format("two"), **filled))
+
+def test_a_set_weight_moves_with_decisions_and_back_when_they_are_undone(services):
+    before = honeypot_filled(services)
+    rejected = reject_filled(services)
+    moved = honeypot_filled(services)
     for case in rejected:
         undo_decision(case.comment.id, services, undone_by="ada")
-    back = honeypot_of(post(services, SPAM.format("three"), **filled))
+    back = honeypot_filled(services)
 
     assert (before.weight, before.kind) == (1.5, WeightKind.SET)
     assert 1.6 < moved.weight <= 3.0
@@ -107,13 +96,10 @@ def test_a_set_weight_moves_with_decisions_and_back_when_they_are_undone(service
 
 
 def test_a_site_that_does_not_learn_judges_by_the_weights_as_set(services, stores):
-    filled = {"form": FormEvidence(honeypot_filled=True)}
-    for n in range(8):
-        case = post(services, f"Remark number {n} on the valve.", **filled)
-        decide_comment(case.comment.id, Ruling.REJECT, services, decided_by="import")
+    reject_filled(services)
     stores.sites.change_settings(OTHER, lambda now: replace(now, learns=False))
 
-    found = honeypot_of(post(services, SPAM.format("one"), site_id=OTHER, **filled))
+    found = honeypot_filled(services, site_id=OTHER)
 
     assert (found.weight, found.kind) == (1.5, WeightKind.SET)
 
@@ -142,7 +128,7 @@ def test_a_worker_that_read_nothing_for_a_while_reads_all_the_same(services, sto
     decide_some(services)
 
     at_once = late.current()
-    now[0] = timedelta(seconds=0.6).total_seconds()
+    now[0] = 0.6
 
     assert at_once.learnt == ()
     assert state(late.current()) == state(services.taught())
@@ -159,132 +145,3 @@ def test_without_the_classifier_nothing_is_added_and_a_person_looks(stores):
     verdict = post(services, SPAM.format("seventy")).verdict
 
     assert (verdict.outcome, lean_of(verdict)) == (Outcome.UNSURE, 0.0)
-
-
-N_KNOWN = 6
-NEW, EARLY = CommentId("new"), CommentId("early")
-
-
-def worker_of(services: Services) -> TaughtKeeper:
-    """Return what a worker that starts now learns with."""
-    return TaughtKeeper(
-        services.decisions,
-        services.cases,
-        services.sites,
-        services.users,
-        audit_share=0.02,
-        salt=SALT,
-        recheck_seconds=0,
-        monotonic=lambda: 0.0,
-    )
-
-
-def known(number: int) -> CommentId:
-    return CommentId(f"known-{number}")
-
-
-def prepare(services: Services) -> None:
-    """Have some comments judged and decided, one judged and one decided only."""
-    add_user("ada", services, actor="test", role=Role.OWNER)
-    for number in range(N_KNOWN):
-        post_as(services, known(number), (SPAM if number % 2 else HAM).format(number))
-        ruling = Ruling.REJECT if number % 2 else Ruling.APPROVE
-        decide_comment(known(number), ruling, services, decided_by="ada")
-    post_as(services, NEW, SPAM.format("new"))
-    services.queue.judges = False
-    post_as(services, EARLY, SPAM.format("early"))
-    decide_comment(EARLY, Ruling.REJECT, services, decided_by="import")
-
-
-def post_as(services: Services, key: CommentId, text: str) -> None:
-    comment = make_comment(text, id=key, author=Author(name=f"Writer of {key}"))
-    submit_to(services, comment)
-
-
-@functools.cache
-def _world() -> bytes:
-    return kept_world(prepare)
-
-
-@contextmanager
-def world() -> Iterator[Services]:
-    numbers = itertools.count(10_000)
-    with services_in(
-        world=_world(), judges=False, new_id=lambda prefix: f"{prefix}_{next(numbers)}"
-    ) as services:
-        yield services
-
-
-def undo(services: Services) -> None:
-    # Whoever asks again after a crash sees that it was undone.
-    if services.cases.get(known(1)).decision is not None:
-        undo_decision(known(1), services, undone_by="ada")
-
-
-def rule(key: CommentId, ruling: Ruling) -> Callable[[Services], Any]:
-    return lambda services: decide_comment(key, ruling, services, decided_by="ada")
-
-
-def erase(services: Services) -> None:
-    person = Person(sender=Sender(), author_name=f"Writer of {known(1)}")
-    erase_person(person, services, by="ada")
-
-
-def switch_off(services: Services) -> None:
-    change_site_settings(SITE, lambda now: replace(now, learns=False), services, actor="ada")
-
-
-ACTS: dict[str, Callable[[Services], Any]] = {
-    "decide": rule(NEW, Ruling.REJECT),
-    "decide otherwise": rule(known(1), Ruling.APPROVE),
-    "undo": undo,
-    "erase": erase,
-    "switch off": switch_off,
-}
-
-
-@pytest.mark.parametrize("name", ACTS)
-def test_whatever_step_of_learning_breaks_off_the_next_question_and_a_new_start_make_it_good(name):
-    act = ACTS[name]
-    with world() as services:
-        act(services)
-        undisturbed = state(worker_of(services).current())
-    with world() as services:
-        worker = worker_of(services)
-        worker.current()
-        act(services)
-        at = 1
-        while _breaks_off(worker, at):
-            at += 1
-        assert at > 20
-
-        assert state(worker.current()) == undisturbed
-        assert state(worker_of(services).current()) == undisturbed
-
-
-class _Broken(BaseException):
-    """Ends whatever runs, as nothing that the code could be prepared for."""
-
-
-def _breaks_off(worker: TaughtKeeper, at: int) -> bool:
-    """Return True if `keep` ran that many lines; it is interrupted at the last one."""
-    lines = 0
-
-    def trace(frame: FrameType, event: str, _: Any) -> Any:
-        nonlocal lines
-        if frame.f_code.co_filename != keeping.__file__:
-            return None
-        lines += event == "line"
-        if lines == at:
-            raise _Broken
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        worker.current()
-    except _Broken:
-        return True
-    finally:
-        sys.settrace(before)
-    return False

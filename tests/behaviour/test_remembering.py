@@ -19,15 +19,10 @@ from service.moderation.remembering import (
     remember_open,
 )
 from tests.factories import make_comment
-from tests.fakes import Overridden, make_services, submit_to
+from tests.fakes import Overridden, away, make_services, submit_to
 from tests.in_memory import MemoryHistoryStore
 
 SENDER = make_sender(address="192.0.2.7", email="mara@example.org", secret=b"s")
-
-
-@pytest.fixture
-def services():
-    return make_services()
 
 
 def keep(services, **changes):
@@ -67,7 +62,10 @@ def test_what_was_told_before_histories_went_away_again_is_not_told_twice(servic
     for comment in comments:
         decide_comment(comment.id, Ruling.REJECT, services, decided_by="mod")
     services.history.available = True
-    tired = TiredHistory(services.history, answers=2)
+    answers = [services.history.learn] * 2 + [away]
+    tired = Overridden(
+        services.history, learn=lambda *given, **named: answers.pop(0)(*given, **named)
+    )
 
     with pytest.raises(StoreUnavailableError):
         remember_open(replace(services, history=tired))
@@ -76,54 +74,19 @@ def test_what_was_told_before_histories_went_away_again_is_not_told_twice(servic
     assert remembered(services) == (0, 2)
 
 
-def test_a_decision_is_learnt_at_the_time_it_was_made(services):
-    comment = keep(services)
-    decided_at = services.clock()
-    services.history.available = False
-    decide_comment(comment.id, Ruling.REJECT, services, decided_by="mod")
-    services.history.available = True
-    services.clock.advance(days=100)
-    recording = TiredHistory(services.history, answers=9)
-
-    remember_open(replace(services, history=recording))
-
-    assert recording.times == [decided_at]
-
-
-class TiredHistory:
-    """A history store that goes away after some answers, and notes the times it is told."""
-
-    def __init__(self, store, *, answers: int) -> None:
-        self.store = store
-        self.answers = answers
-        self.times = []
-
-    def learn(self, decision_id, comment, ruling, *, at):
-        if len(self.times) == self.answers:
-            raise StoreUnavailableError("away again")
-        self.times.append(at)
-        return self.store.learn(decision_id, comment, ruling, at=at)
-
-
-class PickyHistory:
-    """A history store that one comment provokes to raise what nobody expects."""
-
-    def __init__(self, store: MemoryHistoryStore, poison: str) -> None:
-        self._store, self._poison = store, poison
-
-    def learn(self, decision_id, comment, ruling, *, at):
-        if comment.id == self._poison:
-            raise ValueError("unexpected")
-        return self._store.learn(decision_id, comment, ruling, at=at)
-
-
 def test_a_decision_that_cannot_be_learnt_keeps_no_other_from_it(services):
     services.history.available = False
     first, second = keep(services), keep(services)
     for comment in (first, second):
         decide_comment(comment.id, Ruling.REJECT, services, decided_by="mod")
     services.history.available = True
-    picky = PickyHistory(services.history, poison=first.id)
+
+    def learn(decision_id, comment, ruling, *, at):
+        if comment.id == first.id:
+            raise ValueError("unexpected")
+        return services.history.learn(decision_id, comment, ruling, at=at)
+
+    picky = Overridden(services.history, learn=learn)
 
     told = remember_open(replace(services, history=picky))
 
@@ -134,13 +97,8 @@ def test_a_decision_that_cannot_be_learnt_keeps_no_other_from_it(services):
 PEOPLE = 7
 
 
-def sent_by(number: int, **changes):
-    return make_comment(sender=Sender(address_key=f"a{number}", email_key=f"e{number}"), **changes)
-
-
-def submit(decided, comment):
-    submit_to(decided, comment, lane=Lane.INTERACTIVE)
-    return comment
+def sender_of(number: int) -> Sender:
+    return Sender(address_key=f"a{number}", email_key=f"e{number}")
 
 
 @pytest.fixture
@@ -148,7 +106,7 @@ def decided():
     """Give decided where each of some people had a comment rejected or approved."""
     decided = make_services()
     for number in range(PEOPLE):
-        comment = submit(decided, sent_by(number))
+        comment = keep(decided, sender=sender_of(number))
         ruling = Ruling.REJECT if number % 2 else Ruling.APPROVE
         decide_comment(comment.id, ruling, decided, decided_by="mod")
         decided.clock.advance(days=1)
@@ -161,9 +119,23 @@ def wiped(decided):
     return replace(decided, history=MemoryHistoryStore())
 
 
+def meanwhile(lost, act, *, last_page=False):
+    """Return services with which this happens once, just after decisions are read."""
+    acts = [act]
+
+    def find_in_force(**asked):
+        page = lost.decisions.find_in_force(**asked)
+        if acts and (page.next_after is None or not last_page):
+            acts.pop()()
+        return page
+
+    decisions = Overridden(lost.decisions, find_in_force=find_in_force)
+    return replace(lost, decisions=decisions)
+
+
 def decided_of_all(decided) -> list[tuple[float, float]]:
     """Return what histories know of each person: approved, rejected."""
-    asked = [sent_by(number) for number in range(PEOPLE)]
+    asked = [make_comment(sender=sender_of(number)) for number in range(PEOPLE)]
     histories = decided.history.gather(asked, now=decided.clock())
     return [_counts(history) for history in histories]
 
@@ -173,10 +145,8 @@ def _counts(history: History) -> tuple[float, float]:
 
 
 def verdict_on_next(decided):
-    comment = sent_by(1)
     decided.queue.services = decided
-    submit(decided, comment)
-    return decided.cases.get(comment.id).verdict
+    return decided.cases.get(keep(decided, sender=sender_of(1)).id).verdict
 
 
 def test_a_rebuild_brings_back_exactly_what_was_lost(decided):
@@ -204,16 +174,7 @@ def test_a_wipe_in_the_middle_of_a_rebuild_makes_it_begin_anew(decided):
 
 def test_a_wipe_at_the_very_end_is_not_taken_for_filled(decided):
     lost = wiped(decided)
-    wipes = [lost.rebuild_place.wipe]
-
-    def find_in_force(**asked):
-        page = lost.decisions.find_in_force(**asked)
-        if page.next_after is None and wipes:
-            wipes.pop()()
-        return page
-
-    decisions = Overridden(lost.decisions, find_in_force=find_in_force)
-    shaken = replace(lost, decisions=decisions)
+    shaken = meanwhile(lost, lost.rebuild_place.wipe, last_page=True)
 
     portions = list(islice(rebuild_portions(shaken), 2))
     blank = lost.history.is_blank()
@@ -254,7 +215,7 @@ def test_a_new_installation_is_not_degraded_before_or_after_its_first_look(decid
         rebuild_if_blank(new, goes_on=lambda: True),
         rebuild_if_blank(new, goes_on=lambda: True),
     ]
-    comment = submit(new, sent_by(1))
+    comment = keep(new, sender=sender_of(1))
     decide_comment(comment.id, Ruling.REJECT, new, decided_by="mod")
     verdicts.append(verdict_on_next(new))
 
@@ -272,21 +233,11 @@ def test_a_worker_ends_its_run_after_a_portion_when_its_time_is_over(decided):
 
 def test_a_decision_undone_while_the_rebuild_reads_it_stays_undone(decided):
     before = decided_of_all(decided)
-    comment = submit(decided, sent_by(3))
+    comment = keep(decided, sender=sender_of(3))
     decide_comment(comment.id, Ruling.REJECT, decided, decided_by="mod")
     lost = wiped(decided)
-    undone = []
-
-    def find_in_force(**asked):
-        page = lost.decisions.find_in_force(**asked)
-        if not undone:
-            undone.append(undo_decision(comment.id, lost, undone_by="mod"))
-        return page
-
-    decisions = Overridden(lost.decisions, find_in_force=find_in_force)
-    reading = replace(lost, decisions=decisions)
-    rebuild_all(reading)
+    rebuild_all(meanwhile(lost, lambda: undo_decision(comment.id, lost, undone_by="mod")))
     remember_open(lost)
 
-    assert undone
+    assert lost.cases.get(comment.id).decision is None
     assert decided_of_all(lost) == before

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from service.domain.decision import Ruling
-from service.domain.errors import ConflictError, StoreUnavailableError, TrainingFailedError
+from service.domain.errors import ConflictError, TrainingFailedError
 from service.domain.retraining import (
     Answer,
     Recommendation,
@@ -35,7 +35,7 @@ from service.moderation.versions import (
     tidy_retrainings,
     tidy_versions,
 )
-from tests.fakes import SmallShelf, make_services
+from tests.fakes import FixedShelf, away, make_services
 from tests.functional.moderators import keep
 from tests.runs import REPORT, MemoryRuns
 
@@ -45,10 +45,9 @@ OPTIONS = RetrainingOptions()
 
 @pytest.fixture
 def services():
-    made = make_services(versions=SmallShelf("test-1", "candidate"))
+    made = make_services(versions=FixedShelf("test-1", "candidate"))
     for ruling in (Ruling.REJECT, Ruling.APPROVE):
         decide(made, ruling)
-    made.clock.advance(minutes=1)
     return made
 
 
@@ -60,6 +59,7 @@ def runs(services):
 def decide(services, ruling=Ruling.REJECT):
     comment = keep(services)
     decide_comment(comment.id, ruling, services, decided_by="Ola")
+    services.clock.advance(minutes=1)
     return comment
 
 
@@ -80,7 +80,7 @@ def test_what_people_decided_is_learnt_and_the_candidate_waits_for_the_owner(ser
     assert (ended.state, ended.decisions, ended.report) == (RetrainingState.ENDED, 2, REPORT)
     assert ended.waits
     assert services.retrainings.recent(limit=9) == [ended]
-    assert services.versions.names[0] == "test-1"
+    assert services.versions.current == "test-1"
     assert [(e.actor, e.act, e.detail) for e in services.audit_log.recent(subject=ended.id)] == [
         ("Ola", "end retraining", "promote: candidate"),
         ("Ola", "start retraining", "2 decisions"),
@@ -97,7 +97,7 @@ def test_a_candidate_serves_at_once_where_that_is_wanted_and_recommended(
 
     recommended = recommendation is Recommendation.PROMOTE
     serves = "candidate" if recommended else "test-1"
-    assert services.versions.names[0] == serves
+    assert services.versions.current == serves
     assert ended.recommendation is recommendation
     assert ended.answer is (Answer.PROMOTED if recommended else None)
     assert not ended.waits
@@ -112,7 +112,6 @@ def test_without_a_decision_or_a_new_one_nothing_is_trained_unless_there_are_oth
     with_data = run(nothing_decided, runs, RetrainingOptions(data=("/data/more.jsonl",)))
     first, again = run(services, runs), run(services, runs)
     decide(services)
-    services.clock.advance(minutes=1)
     after_a_decision = run(services, runs)
 
     told = [without, with_data, first, again, after_a_decision]
@@ -131,33 +130,27 @@ def test_resuming_takes_the_unfinished_one_whatever_its_options_and_needs_one(se
     assert (ended.id, ended.options.data) == (stopped.id, ("/other",))
 
 
-def test_what_was_ruled_otherwise_meanwhile_teaches_no_resumed_run_as_it_was(services, runs):
+def take_back(comment, how, services):
+    if how == "undone":
+        undo_decision(comment.id, services, undone_by="Ola")
+    elif how == "withdrawn":
+        services.personal_data.withdraw([comment.id], at=services.clock())
+    else:
+        decide_comment(comment.id, Ruling.APPROVE, services, decided_by="Olive")
+
+
+@pytest.mark.parametrize("how", ["undone", "withdrawn", "ruled otherwise"])
+def test_what_was_taken_back_meanwhile_teaches_no_resumed_run(services, runs, how):
     comment = decide(services)
-    services.clock.advance(minutes=1)
     stopped = run(services, runs, goes_on=lambda: False)
-    decide_comment(comment.id, Ruling.APPROVE, services, decided_by="Olive")
+    take_back(comment, how, services)
     services.clock.advance(minutes=1)
 
     again = run(services, runs, goes_on=lambda: False)
 
+    taught = {one: label for one, label in runs.kept_labels(again.id) if one == comment.id}
     assert again.id != stopped.id
-    assert (comment.id, "ham") in list(runs.kept_labels(again.id))
-
-
-@pytest.mark.parametrize("how", ["undone", "withdrawn"])
-def test_what_was_taken_back_meanwhile_teaches_no_resumed_run(services, runs, how):
-    comment = decide(services)
-    services.clock.advance(minutes=1)
-    stopped = run(services, runs, goes_on=lambda: False)
-    if how == "undone":
-        undo_decision(comment.id, services, undone_by="Ola")
-    else:
-        services.personal_data.withdraw([comment.id], at=services.clock())
-
-    ended = run(services, runs)
-
-    assert ended.id != stopped.id
-    assert ended.decisions == stopped.decisions - 1
+    assert taught == ({comment.id: "ham"} if how == "ruled otherwise" else {})
     assert services.retrainings.get(stopped.id).state is RetrainingState.FAILED
     assert stopped.id not in runs.decisions
 
@@ -186,36 +179,21 @@ def test_where_training_is_not_installed_nothing_is_begun(services, runs):
 
 
 def test_who_lost_the_lease_stops(services, runs):
-    runs_told = runs.train
-
-    def train(run_id, options, *, dry_run, told, goes_on):
-        # The machine slept, and somebody else took its turn.
+    def sleep():
         services.clock.advance(seconds=90)
         services.retrainings.take_lease("other", now=services.clock(), until=services.clock() + DAY)
-        return runs_told(run_id, options, dry_run=dry_run, told=told, goes_on=goes_on)
 
-    runs.train = train
+    runs.meanwhile = sleep
 
-    stopped = run(services, runs)
-
-    assert stopped.state is RetrainingState.STOPPED
+    assert run(services, runs).state is RetrainingState.STOPPED
 
 
 def test_a_database_that_is_away_for_a_while_ends_no_training(services, runs):
-    taken = services.retrainings.take_lease
-    trained = runs.train
-
-    def away(holder, *, now, until):
-        raise StoreUnavailableError("away")
-
-    def train(run_id, options, *, dry_run, told, goes_on):
+    def lose_the_database():
         services.clock.advance(seconds=30)
         services.retrainings.take_lease = away
-        report = trained(run_id, options, dry_run=dry_run, told=told, goes_on=goes_on)
-        services.retrainings.take_lease = taken
-        return report
 
-    runs.train = train
+    runs.meanwhile = lose_the_database
 
     assert run(services, runs).state is RetrainingState.ENDED
 
@@ -289,13 +267,12 @@ def test_rolling_back_brings_the_version_before_and_needs_one(services, runs):
     run(services, runs, promotes=True)
 
     assert roll_back(services, by="Olive") == "test-1"
-    assert services.versions.names[0] == "test-1"
+    assert services.versions.current == "test-1"
 
 
 def test_texts_go_after_thirty_days_and_an_unfinished_run_after_one(services, runs):
     ended = run(services, runs)
     decide(services)
-    services.clock.advance(minutes=1)
     stopped = run(services, runs, goes_on=lambda: False)
 
     tidy_retrainings(services, runs)
@@ -314,7 +291,6 @@ def test_texts_go_after_thirty_days_and_an_unfinished_run_after_one(services, ru
 def test_erasing_a_person_deletes_the_texts_of_all_runs(services, runs):
     run(services, runs)
     decide(services)
-    services.clock.advance(minutes=1)
     run(services, runs, goes_on=lambda: False)
     services.clock.advance(minutes=1)
 
@@ -325,16 +301,13 @@ def test_erasing_a_person_deletes_the_texts_of_all_runs(services, runs):
 
 
 def test_a_person_who_was_erased_during_a_run_stands_in_no_report_of_it(services, runs):
-    trained = runs.train
-
-    def train(run_id, options, **how):
+    def erase():
         services.clock.advance(minutes=1)
         erase_person(find_person(services, name="Somebody"), services, by="Olive")
         services.clock.advance(minutes=1)
-        runs.changed[run_id] = services.clock()
-        return trained(run_id, options, **how)
+        runs.changed = dict.fromkeys(runs.changed, services.clock())
 
-    runs.train = train
+    runs.meanwhile = erase
     run(services, runs)
 
     tidy_retrainings(services, runs)
@@ -358,7 +331,6 @@ def test_a_report_that_quotes_a_withdrawn_comment_loses_its_texts(services, runs
 def test_only_the_newest_runs_keep_a_folder(services, runs):
     for _ in range(KEPT_RUNS + 2):
         decide(services)
-        services.clock.advance(minutes=1)
         run(services, runs)
 
     tidy_retrainings(services, runs)
@@ -370,12 +342,11 @@ def test_only_the_newest_runs_keep_a_folder(services, runs):
 def test_a_run_that_is_under_way_is_left_alone(services, runs):
     seen = []
 
-    def train(run_id, options, *, dry_run, told, goes_on):
+    def tidy():
         services.clock.advance(seconds=30)
         seen.append(tidy_retrainings(services, runs))
-        return REPORT
 
-    runs.train = train
+    runs.meanwhile = tidy
     run(services, runs)
 
     assert seen == [0]
@@ -386,7 +357,7 @@ NAMES = [f"candidate-{number}" for number in range(6)]
 
 @pytest.fixture
 def shelf():
-    return SmallShelf("serving", *NAMES)
+    return FixedShelf("serving", *NAMES)
 
 
 @pytest.fixture
@@ -420,7 +391,7 @@ def test_the_newest_refused_ones_stay(shelved, shelf):
     dropped = tidy_versions(shelved, keep=2)
 
     assert dropped == 4
-    assert shelf.names == ["serving", "candidate-5", "candidate-4"]
+    assert shelf.names == ["serving", "candidate-4", "candidate-5"]
     assert tidy_versions(shelved, keep=2) == 0
 
 
@@ -434,7 +405,7 @@ def test_what_an_owner_refused_goes_and_what_waits_for_an_answer_stays(shelved, 
 
     tidy_versions(shelved, keep=1)
 
-    assert shelf.names == ["serving", *NAMES[:0:-1]]
+    assert shelf.names == ["serving", *NAMES[1:]]
 
 
 def test_what_serves_or_served_stays(shelved, shelf):
@@ -445,7 +416,7 @@ def test_what_serves_or_served_stays(shelved, shelf):
 
     tidy_versions(shelved, keep=1)
 
-    assert set(shelf.names) == {"serving", *NAMES[:3], NAMES[5]}
+    assert shelf.names == ["serving", *NAMES[:3], NAMES[5]]
 
 
 def test_versions_that_no_retraining_is_known_of_stay(shelved, shelf):
@@ -453,7 +424,7 @@ def test_versions_that_no_retraining_is_known_of_stay(shelved, shelf):
     ended(shelved, NAMES[0])
 
     assert tidy_versions(shelved, keep=1) == 0
-    assert shelf.names == ["serving", *NAMES[::-1]]
+    assert shelf.names == ["serving", *NAMES]
 
 
 def test_while_a_retraining_runs_nothing_is_deleted(shelved, shelf):

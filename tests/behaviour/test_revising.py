@@ -21,11 +21,6 @@ from tests.factories import NOW, SITE, make_comment
 from tests.fakes import Overridden, make_services, make_site, submit_to
 
 
-@pytest.fixture
-def services():
-    return make_services()
-
-
 def version(text: str, *, second: int, own_id: str = "w-1") -> NewComment:
     comment = make_comment(text, site_comment_id=own_id, written_at=NOW + timedelta(seconds=second))
     return NewComment(comment=comment, lane=Lane.INTERACTIVE)

@@ -14,8 +14,6 @@ from service.domain.decision import Ruling
 from service.domain.errors import (
     ConflictError,
     InvalidInputError,
-    NotFoundError,
-    StoreUnavailableError,
 )
 from service.domain.list_entry import Effect, EntryKind
 from service.domain.sender import make_sender
@@ -32,19 +30,9 @@ from service.moderation.lists import (
 from service.moderation.reject_and_block import decide_and_list, traits_of, undo_reject_and_block
 from service.scoring.explanation import explain
 from tests.factories import SITE, make_comment
-from tests.fakes import FixedClassifier, make_services, submit_to
+from tests.fakes import Overridden, away, submit_to
 
 ADDRESS, EMAIL = "203.0.113.9", "Mara@Example.org"
-
-
-@pytest.fixture
-def classifier():
-    return FixedClassifier(0.5)
-
-
-@pytest.fixture
-def services(classifier):
-    return make_services(classifier=classifier)
 
 
 def new_entry(kind=EntryKind.DOMAIN, value="pills-direct.shop", **changes) -> NewEntry:
@@ -113,20 +101,9 @@ def test_the_log_never_holds_a_phrase(services):
     assert "words" not in str(services.audit_log.recent())
 
 
-def test_no_entry_is_kept_for_a_site_that_does_not_exist(services):
-    with pytest.raises(NotFoundError):
-        add_entry(new_entry(site_id="nowhere"), services, by="Ola")
-
-
 def test_verdicts_are_stored_even_where_hits_cannot_be_counted(services):
-    class Hitless:
-        """A store that takes no hits."""
-
-        def count_hits(self, hits, *, at):
-            raise StoreUnavailableError("the database is away")
-
     add_entry(new_entry(), services, by="Ola")
-    services = replace(services, list_entries=Hitless())
+    services = replace(services, list_entries=Overridden(services.list_entries, count_hits=away))
     services.queue.services = services
 
     assert sent(services).outcome is Outcome.SPAM

@@ -22,18 +22,8 @@ from service.moderation.sites import (
     rotate_keys,
 )
 from tests.factories import NOW, SITE, keep_all, make_comment, make_verdict
-from tests.fakes import FixedClock, make_services
+from tests.fakes import make_services
 from tests.functional.moderators import review_queue
-
-
-@pytest.fixture
-def clock():
-    return FixedClock()
-
-
-@pytest.fixture
-def services(clock):
-    return make_services(clock=clock)
 
 
 def test_a_rotated_key_works_until_the_overlap_has_passed(services, clock):

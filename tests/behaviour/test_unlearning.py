@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, field, replace
+from types import FrameType
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -22,6 +25,7 @@ from service.moderation.judging import judge_batch
 from service.moderation.revise import withdraw_comment
 from service.moderation.sites import change_site_settings
 from service.ports.services import Services
+from service.stores import taught
 from service.stores.taught import READ_ALL_SECONDS, TaughtKeeper
 from tests.databases import databases_given_back, fresh_stores
 from tests.factories import SITE, make_comment
@@ -197,6 +201,54 @@ def test_workers_agree_in_whatever_order_verdicts_and_decisions_come_and_they_lo
 
     for worker in workers.values():
         assert state(worker.current()) == world.state()
+
+
+@pytest.mark.parametrize("act", ["reject", "approve", "undo", "erase", "switch off"])
+def test_whatever_step_of_learning_breaks_off_the_next_question_and_a_new_start_make_it_good(act):
+    world = World()
+    for number in range(N_COMMENTS):
+        world.post(number)
+        ACTS["reject" if number % 2 else "approve"](world, number, "ada")
+    # Its decision comes before its verdict.
+    world.services.queue.judges = False
+    world.post(N_COMMENTS)
+    ACTS["reject"](world, N_COMMENTS, "import")
+    world.worker.current()
+    ACTS[act](world, 1 if act != "reject" else 2, "ada")
+    at = 1
+    while _breaks_off(world.worker, at):
+        at += 1
+
+    assert at > 20
+    assert state(world.worker.current()) == world.state()
+
+
+class _Broken(BaseException):
+    """Ends whatever runs, as nothing that the code could be prepared for."""
+
+
+def _breaks_off(worker: TaughtKeeper, at: int) -> bool:
+    """Return True if `keep` ran that many lines; it is interrupted at the last one."""
+    lines = 0
+
+    def trace(frame: FrameType, event: str, _: Any) -> Any:
+        nonlocal lines
+        if frame.f_code.co_filename != taught.__file__:
+            return None
+        lines += event == "line"
+        if lines == at:
+            raise _Broken
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        worker.current()
+    except _Broken:
+        return True
+    finally:
+        sys.settrace(before)
+    return False
 
 
 def test_an_erased_persons_words_are_in_no_table_and_in_nothing_that_a_worker_keeps():

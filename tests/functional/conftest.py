@@ -104,9 +104,9 @@ def other_api(app: Flask, services: Services) -> FlaskClient:
 
 
 @pytest.fixture
-def client(services: Services, app: Flask) -> FlaskClient:
+def client(services: Services) -> FlaskClient:
     """A client of a moderator who is signed in."""
-    return signed_in(services, app=app)
+    return signed_in(services)
 
 
 def client_with(app: Flask, key: str) -> FlaskClient:

@@ -9,6 +9,7 @@ import pytest
 from service.campaigns.grouping import Found, Grouping
 from service.campaigns.traits import Traits
 from service.domain.comment import CommentId
+from tests.factories import make_traits
 
 
 def vector(*numbers: float) -> tuple[float, ...]:
@@ -26,22 +27,9 @@ def moved(start: tuple[float, ...], by: float, seed: int) -> tuple[float, ...]:
     return vector(*(a + by * b for a, b in zip(start, spread(seed), strict=True)))
 
 
-def traits(
-    name: str,
-    *targets: str,
-    copies: tuple[str, ...] = (),
-    embedding: tuple[float, ...] | None = None,
-    space: str = "model-1",
-    p_spam: float | None = None,
-) -> Traits:
-    return Traits(
-        comment_id=CommentId(name),
-        embedding=embedding,
-        space=space,
-        targets=frozenset(targets),
-        copies=copies,
-        p_spam=p_spam,
-    )
+def traits(name: str, *targets: str, **changes) -> Traits:
+    values = {"embedding": None, "copies": (), "targets": frozenset(targets)}
+    return make_traits(CommentId(name), **(values | changes))
 
 
 def found(name: str, campaign: str | None = None) -> Found:

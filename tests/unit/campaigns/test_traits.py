@@ -12,12 +12,17 @@ from service.domain.sender import History, Record, TrackRecord
 from tests.factories import make_comment
 
 
-def targets(text: str, **changes) -> frozenset[str]:
-    return traits_of(make_comment(text, **changes), embedding=None, space="a").targets
+def read(text: str, history: History | None = None, *, blog=None, **changes) -> Traits:
+    comment = make_comment(text, **changes)
+    return traits_of(comment, embedding=None, space="a", history=history, blog=blog)
 
 
-def addresses(text: str, **changes) -> set[str]:
-    return {t for t in targets(text, **changes) if not t.startswith("name:")}
+def targets(text: str, *given, **changes) -> frozenset[str]:
+    return read(text, *given, **changes).targets
+
+
+def addresses(text: str, *given, **changes) -> set[str]:
+    return {t for t in targets(text, *given, **changes) if not t.startswith("name:")}
 
 
 @pytest.mark.parametrize(
@@ -61,26 +66,26 @@ def test_the_site_itself_is_no_target():
 
 
 def test_the_sites_front_page_is_no_target_whatever_the_post_says():
-    comment = make_comment("as https://haunt.example.com/a says", author=Author(url="haunt.org"))
+    author = Author(url="haunt.org")
 
-    traits = traits_of(comment, embedding=None, space="a", blog="https://haunt.org")
+    found = targets("as https://haunt.example.com/a says", author=author, blog="https://haunt.org")
 
-    assert traits.targets & {"site:haunt.org", "name:haunt"} == set()
+    assert found & {"site:haunt.org", "name:haunt"} == set()
 
 
 @pytest.mark.parametrize(
-    "text",
+    "host",
     [
-        "see https://blogspot.com",
-        "see https://www.blogspot.com",
-        "see https://www.blogger.com",
-        "see https://wordpress.com",
-        "see https://www.free.fr",
-        "see https://github.io",
+        "blogspot.com",
+        "www.blogspot.com",
+        "www.blogger.com",
+        "wordpress.com",
+        "www.free.fr",
+        "github.io",
     ],
 )
-def test_platforms_and_free_hosts_are_no_targets(text):
-    assert targets(text) == frozenset()
+def test_platforms_and_free_hosts_are_no_targets(host):
+    assert targets(f"see https://{host}") == frozenset()
 
 
 @pytest.mark.parametrize("host", ["pills.wordpress.com", "pills.free.fr", "pills.weebly.com"])
@@ -97,41 +102,35 @@ def test_what_the_post_speaks_of_is_no_target_and_no_name():
 APPROVED = TrackRecord(here=Record(approved=2.0))
 
 
-def test_where_comments_that_were_approved_here_lead_is_no_target():
-    comment = make_comment("see https://regular.org")
+@pytest.mark.parametrize(
+    ("record", "is_target"),
+    [
+        (APPROVED, False),
+        (TrackRecord(everywhere=Record(approved=2.0)), True),
+        (TrackRecord(here=Record(approved=1.0, rejected=1.0)), True),
+    ],
+)
+def test_where_comments_that_were_approved_here_lead_is_no_target(record, is_target):
+    found = targets("see https://regular.org", History(domains=record))
 
-    def sites(history):
-        return traits_of(comment, embedding=None, space="a", history=history).targets
-
-    assert sites(History(domains=APPROVED)) == frozenset()
-    assert "site:regular.org" in sites(
-        History(domains=TrackRecord(everywhere=Record(approved=2.0)))
-    )
-    assert "site:regular.org" in sites(
-        History(domains=TrackRecord(here=Record(approved=1.0, rejected=1.0)))
-    )
+    assert ("site:regular.org" in found) is is_target
 
 
 def test_the_site_of_a_writer_who_was_approved_here_is_no_target_but_what_else_they_link_is():
-    comment = make_comment(
-        "see https://shop.org",
-        author=Author(url="https://regular.org"),
-        sender=Sender(email_key="known"),
-    )
+    of_regular = {
+        "author": Author(url="https://regular.org"),
+        "sender": Sender(email_key="known"),
+    }
 
-    found = traits_of(comment, embedding=None, space="a", history=History(email=APPROVED)).targets
+    found = addresses("see https://shop.org", History(email=APPROVED), **of_regular)
 
-    assert {t for t in found if not t.startswith("name:")} == {"site:shop.org"}
+    assert found == {"site:shop.org"}
 
 
 def test_an_approved_name_says_nothing_where_better_keys_are_known():
-    comment = make_comment(
-        "nice", author=Author(url="https://shop.org"), sender=Sender(email_key="never seen")
-    )
+    unseen = {"author": Author(url="https://shop.org"), "sender": Sender(email_key="never seen")}
 
-    found = traits_of(comment, embedding=None, space="a", history=History(name=APPROVED)).targets
-
-    assert "site:shop.org" in found
+    assert "site:shop.org" in targets("nice", History(name=APPROVED), **unseen)
 
 
 QUOTED = (
@@ -145,10 +144,8 @@ QUOTED = (
     [(f"> {QUOTED}\nI agree.", None), (f"{QUOTED.upper()} I agree.", f"Yesterday. {QUOTED}")],
 )
 def test_readers_who_quote_the_post_are_no_copies_of_one_another(text, excerpt):
-    comment = make_comment(text, post=Post(excerpt=excerpt))
-
-    assert traits_of(comment, embedding=None, space="a").copies == ()
-    assert traits_of(make_comment(QUOTED), embedding=None, space="a").copies != ()
+    assert read(text, post=Post(excerpt=excerpt)).copies == ()
+    assert read(QUOTED).copies != ()
 
 
 def test_comments_with_rotating_domains_have_a_name_in_common():

@@ -27,6 +27,15 @@ TAUGHT = learn_all(
 )
 
 
+def leant(text: str, *, score: float = 0.0, signals=()):
+    """Return the verdict on a text that its version gives this score, as decisions move it."""
+    comment = make_comment(text)
+    beside = sum(one.contribution for one in signals)
+    values = {"base": 0.0, "score": score, "model_contribution": score - beside}
+    verdict = make_verdict(comment.id, signals=signals, **values)
+    return lean_on(verdict, comment, TAUGHT, word_hashes=hash_words(text), promised=PROMISED)
+
+
 @pytest.mark.parametrize("name", ["offer_after_remarks", "added_by_edit", "dormant_account"])
 def test_what_people_approved_of_an_aged_account_does_not_vouch_for_its_first_offer(name):
     sold = WeighedSignal(
@@ -36,40 +45,28 @@ def test_what_people_approved_of_an_aged_account_does_not_vouch_for_its_first_of
         kind=WeightKind.SET,
     )
 
-    def leans(text: str) -> float | None:
-        comment = make_comment(text)
-        verdict = make_verdict(
-            comment.id, base=0.0, score=1.0, model_contribution=0.0, signals=(sold,)
-        )
-        judged = lean_on(verdict, comment, TAUGHT, word_hashes=hash_words(text), promised=PROMISED)
-        lean = recorded_lean(judged)
-        return lean.contribution if lean else None
+    ham, spam = (leant(text.format("anew"), score=1.0, signals=(sold,)) for text in (HAM, SPAM))
 
-    assert leans(HAM.format("anew")) is None
-    assert leans(SPAM.format("anew")) > 0
+    assert recorded_lean(ham) is None
+    assert recorded_lean(spam).contribution > 0
 
 
 def test_what_people_approved_moves_a_pitch_to_ham_by_no_more_than_a_set_weight():
-    def lean_of(text: str) -> float:
-        comment = make_comment(text)
-        verdict = make_verdict(comment.id, base=0.0, score=0.0, model_contribution=0.0, signals=())
-        judged = lean_on(verdict, comment, TAUGHT, word_hashes=hash_words(text), promised=PROMISED)
-        return recorded_lean(judged).contribution
+    stairs, pitch = (
+        recorded_lean(leant(f"{HAM.format('anew')} We built {what} for exactly this."))
+        for what in ("stairs", "Ventilo")
+    )
 
-    remark = HAM.format("anew")
-
-    assert lean_of(f"{remark} We built stairs for exactly this.") < -1.5
-    assert lean_of(f"{remark} We built Ventilo for exactly this.") == -1.5
+    assert stairs.contribution < -1.5
+    assert pitch.contribution == -1.5
 
 
 @pytest.mark.parametrize(("score", "higher"), [(1.0, True), (3.0, False)])
 def test_a_verdict_says_why_spam_starts_higher_than_the_version_promises(score, higher):
     """What the version alone calls no spam needs more, as long as little was decided here."""
     text = SPAM.format("anew")
-    comment = make_comment(text)
-    verdict = make_verdict(comment.id, base=0.0, score=score, model_contribution=score, signals=())
 
-    judged = lean_on(verdict, comment, TAUGHT, word_hashes=hash_words(text), promised=PROMISED)
+    judged = leant(text, score=score)
 
     said = "until more is decided here, spam starts at a higher probability."
     assert (judged.spam_cutoff > PROMISED.spam_cutoff) == higher
@@ -79,12 +76,8 @@ def test_a_verdict_says_why_spam_starts_higher_than_the_version_promises(score, 
 
 def test_a_cutoff_moves_for_no_comment_to_which_decisions_add_nothing(monkeypatch):
     monkeypatch.setattr(type(TAUGHT), "lean", lambda *_, **__: LEAST_LEAN / 2)
-    comment = make_comment(SPAM.format("anew"))
-    verdict = make_verdict(comment.id, base=0.0, score=1.0, model_contribution=1.0, signals=())
 
-    judged = lean_on(
-        verdict, comment, TAUGHT, word_hashes=hash_words(comment.text), promised=PROMISED
-    )
+    judged = leant(SPAM.format("anew"), score=1.0)
 
     assert recorded_lean(judged) is None
     assert judged.spam_cutoff == PROMISED.spam_cutoff
@@ -93,14 +86,10 @@ def test_a_cutoff_moves_for_no_comment_to_which_decisions_add_nothing(monkeypatc
 NAMING_CUTOFFS = Cutoffs(ham_cutoff=0.04, spam_cutoff=0.998)
 
 
-def judged(comment, examples):
-    return lean_on(
-        make_verdict(comment.id, signals=()),
-        comment,
-        learn_all(examples, salt=SALT),
-        word_hashes=None,
-        promised=NAMING_CUTOFFS,
-    )
+def judged(comment, examples, outcome=Outcome.UNSURE, **changes):
+    verdict = make_verdict(comment.id, outcome, signals=(), **changes)
+    taught = learn_all(examples, salt=SALT)
+    return lean_on(verdict, comment, taught, word_hashes=None, promised=NAMING_CUTOFFS)
 
 
 def examples_on(text: str, **changes) -> list:
@@ -156,11 +145,9 @@ def test_a_verdict_names_the_words_and_the_link_that_decisions_taught():
 
 def test_no_words_are_sought_for_an_outcome_that_decisions_did_not_change():
     text = "Visit https://shop.example/x for radiators"
-    taught = learn_all(examples_on(text), salt=SALT)
     comment = make_comment("Hello, " + text)
-    sure = make_verdict(comment.id, Outcome.SPAM, signals=(), model_contribution=10.0)
 
-    verdict = lean_on(sure, comment, taught, word_hashes=None, promised=NAMING_CUTOFFS)
+    verdict = judged(comment, examples_on(text), Outcome.SPAM, model_contribution=10.0)
 
     lean = recorded_lean(verdict)
     assert lean.contribution > 0

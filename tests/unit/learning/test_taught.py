@@ -175,9 +175,7 @@ def test_a_key_that_rejects_all_is_found_out_and_what_it_taught_goes():
     ]
     clean = learn_all(honest, salt=SALT)
 
-    poisoned = clean
-    for example in rejects_all:
-        poisoned = poisoned.after([example])
+    poisoned = clean.after(rejects_all)
 
     assert by(poisoned, _NEXT_HAM) == by(clean, _NEXT_HAM)
     assert by(poisoned, _NEXT_SPAM) == by(clean, _NEXT_SPAM)
