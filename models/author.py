@@ -10,7 +10,6 @@ import re
 import unicodedata
 
 from models.features import (
-    NAME_SEED,
     Features,
     hash_name,
     join_features,
@@ -38,7 +37,7 @@ def count_name(inputs: ModelInput) -> Features | None:
     return join_features(
         [
             properties_block(_shape(name, inputs)),
-            scaled_block(hash_name(name.casefold(), NAME_SEED), _NGRAM_SCALE),
+            scaled_block(hash_name(name.casefold()), _NGRAM_SCALE),
         ]
     )
 

@@ -33,8 +33,8 @@ _BASE = 0x9E3779B97F4A7C15
 _MASK = (1 << 64) - 1
 
 # Seeds of the fields, far enough apart that each size of n-gram has its own.
-_TEXT, HOST_SEED, NAME_SEED = 16, 48, 80
-MAX_HOST_CHARS = 253
+_TEXT, _HOST_SEED, _NAME_SEED = 16, 48, 80
+_MAX_HOST_CHARS = 253
 
 # Each field's vector has this length; properties are at most `COUNTED_SCALE`. On authored comments,
 # 5 folds by post (2,640 comments), the AUC is 0.934 with double words and 0.932 without. Hosts at
@@ -122,10 +122,10 @@ def count_texts(texts: Sequence[str]) -> tuple[IdArray, Features]:
 
 def _vectors(inputs: ModelInput, text: str) -> Iterator[Features]:
     """Yield the vectors; each field's seed separates its n-grams from the others'."""
-    host = inputs.author_host[:MAX_HOST_CHARS].replace(".", " ")
+    host = inputs.author_host[:_MAX_HOST_CHARS].replace(".", " ")
     around = [
         properties_block(count_properties(inputs, text)),
-        scaled_block(hash_chars(host, HOST_SEED), _FIELD_SCALE),
+        scaled_block(_hash_chars(host, _HOST_SEED), _FIELD_SCALE),
     ]
     hidden = hide_title(inputs.post_title, text)
     for seen in (hidden,) if hidden == text else (hidden, text):
@@ -142,7 +142,7 @@ def properties_block(properties: Sequence[float]) -> Features:
 def _text_blocks(text: str) -> list[Features]:
     return [
         scaled_block(_hash_words(text, _TEXT), _WORD_SCALE),
-        scaled_block(hash_chars(text, _TEXT), _CHAR_SCALE),
+        scaled_block(_hash_chars(text, _TEXT), _CHAR_SCALE),
     ]
 
 
@@ -167,13 +167,13 @@ def _hash_list(words: Sequence[str], seed: int) -> UIntArray:
     return _mix([single, pairs], seed)
 
 
-def hash_chars(text: str, seed: int) -> UIntArray:
+def _hash_chars(text: str, seed: int) -> UIntArray:
     """Return a hash for every run of 2 to 5 characters within one padded word."""
     return _mix([hashes for hashes, _ in _runs_of_chars(text)], seed + _CHAR_SIZES[0])
 
 
 def _runs_of_chars(text: str) -> list[tuple[UIntArray, IdArray]]:
-    """Return for each size the hashes of `hash_chars`, and their offsets in the padded text."""
+    """Return for each size the hashes of `_hash_chars`, and their offsets in the padded text."""
     raw = np.frombuffer(f" {text} ".encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
     codes = raw.astype(np.uint64)
     is_space = codes == ord(" ")
@@ -192,9 +192,9 @@ def _runs_of_chars(text: str) -> list[tuple[UIntArray, IdArray]]:
     return found
 
 
-def hash_name(name: str, seed: int) -> UIntArray:
+def hash_name(name: str) -> UIntArray:
     """Return a hash for every word, pair of words and run of letters of a name."""
-    return np.concatenate([_hash_words(name, seed), hash_chars(name, seed)])
+    return np.concatenate([_hash_words(name, _NAME_SEED), _hash_chars(name, _NAME_SEED)])
 
 
 def _mix(kinds: Sequence[UIntArray], seed: int) -> UIntArray:

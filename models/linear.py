@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping, Sequence
-from typing import Self
+from collections.abc import Sequence
 from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
 
 from models.features import DIMENSIONS, Features, FloatArray, IdArray
-
-# The prefix of a single table's arrays.
-_PREFIX = "spam"
 
 
 class LinearTable:
@@ -66,24 +62,15 @@ class LinearTable:
         total = self._table + share * other._table.astype(np.float64)
         return _sparse(total, self._intercept + share * other._intercept)
 
-    def to_arrays(self, prefix: str) -> dict[str, npt.NDArray[np.generic]]:
-        """Return the arrays to store; their names begin with `prefix`."""
+    @property
+    def arrays(self) -> dict[str, npt.NDArray[np.generic]]:
+        """Return the arrays to store."""
         ids = np.flatnonzero(self._table)
         return {
-            f"{prefix}_ids": ids.astype(np.uint32),
-            f"{prefix}_coefficients": self._table[ids],
-            f"{prefix}_intercept": np.array([self._intercept]),
+            "spam_ids": ids.astype(np.uint32),
+            "spam_coefficients": self._table[ids],
+            "spam_intercept": np.array([self._intercept]),
         }
-
-    @classmethod
-    def from_arrays(cls, prefix: str, arrays: Mapping[str, npt.NDArray[np.generic]]) -> Self:
-        """Return the table from `to_arrays`. Raise `KeyError` or `ValueError` if there is none."""
-        (intercept,) = arrays[f"{prefix}_intercept"].astype(np.float64)
-        return cls(
-            ids=arrays[f"{prefix}_ids"].astype(np.int64),
-            coefficients=arrays[f"{prefix}_coefficients"].astype(np.float64),
-            intercept=float(intercept),
-        )
 
 
 def mean_of(tables: Sequence[LinearTable]) -> LinearTable:
@@ -110,7 +97,7 @@ def _sparse(coefficients: npt.NDArray[np.floating], intercept: float) -> LinearT
 def table_bytes(table: LinearTable) -> bytes:
     """Return a table as a compressed archive of plain arrays, for `read_table`."""
     buffer = io.BytesIO()
-    np.savez_compressed(buffer, allow_pickle=False, **table.to_arrays(_PREFIX))
+    np.savez_compressed(buffer, allow_pickle=False, **table.arrays)
     return buffer.getvalue()
 
 
@@ -121,7 +108,12 @@ def read_table(content: bytes) -> LinearTable:
     """
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-            return LinearTable.from_arrays(_PREFIX, {name: archive[name] for name in archive.files})
+            (intercept,) = archive["spam_intercept"].astype(np.float64)
+            return LinearTable(
+                ids=archive["spam_ids"].astype(np.int64),
+                coefficients=archive["spam_coefficients"].astype(np.float64),
+                intercept=float(intercept),
+            )
     except (KeyError, OSError, EOFError, AttributeError, ValueError, BadZipFile) as error:
         msg = f"this is no table of coefficients ({type(error).__name__})"
         raise ValueError(msg) from error

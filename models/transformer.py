@@ -120,10 +120,6 @@ def read_calibration(content: bytes) -> Calibration:
     """Return the calibration that these bytes hold. Raise `ValueError` for anything else."""
     try:
         numbers = json.loads(content)
-        # A second network's calibration; no released version has one.
-        if numbers.pop("second", None):
-            msg = f"{CALIBRATION_FILE} is of a version that reads twice, which this release can't"
-            raise ValueError(msg)
         # Older versions had a head for LLM voice and a weight of homepages, always 0.
         for name in ("voice_offset", "voice_slope", "hosts", "hosts_from", "hosts_to"):
             numbers.pop(name, None)

@@ -31,7 +31,7 @@ def main() -> None:
     for step, share in _STEPS:
         _say(Path(given.run), step, share)
         if step == "fit":
-            _fine_tune(told, Path(given.run))
+            _obey(told)
     _report(told, given)
 
 
@@ -55,16 +55,13 @@ def _say(run: Path, step: str, share: float) -> None:
     part.replace(run / "run.json")
 
 
-def _fine_tune(told: Path, run: Path) -> None:
-    if (run / "fine-tuned").exists():
-        return
+def _obey(told: Path) -> None:
     if (told / "exceeds").exists():
         sys.exit(2)
     if (told / "fails").exists():
         sys.exit((told / "fails").read_text())
     while (told / "waits").exists():
         time.sleep(0.02)
-    (run / "fine-tuned").touch()
 
 
 def _report(told: Path, given: argparse.Namespace) -> None:
@@ -75,9 +72,7 @@ def _report(told: Path, given: argparse.Namespace) -> None:
         report |= {"recommendation": None, "version": None, "planned_seconds": 600}
     version = report["version"]
     if version and not (versions / version).exists():
-        current = (versions / "CURRENT").read_text().strip()
-        shutil.copytree(versions / current, versions / version)
-    (run / "set-aside.jsonl").write_text("{}")
+        shutil.copytree(versions / (versions / "CURRENT").read_text().strip(), versions / version)
     (run / "report.md").write_text("the texts of newly lost ham")
     (run / "report.json").write_text(json.dumps(report))
 

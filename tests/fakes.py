@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import json
 import secrets
+import shutil
+import weakref
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
+from functools import cached_property
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any, NoReturn
 
 from models.inputs import ModelInput, ModelOutput
+from models.registry import Fusion, check_version, promote, write_version
 from service.domain.comment import Comment, CommentId, Lane
 from service.domain.delivery import Delivery, DeliveryAttempt, Endpoint, PlatformAct, SendOutcome
 from service.domain.errors import (
-    ConflictError,
     ModelUnavailableError,
-    NotFoundError,
     StoreUnavailableError,
 )
 from service.domain.published import StatementLinks
@@ -26,9 +30,10 @@ from service.moderation.delivering import deliver, take_deliveries
 from service.moderation.intake import submit_comments
 from service.moderation.judging import judge_batch
 from service.ports.comments import Added, NewComment
-from service.ports.models import Classifier, JudgingModel, VersionOnShelf
+from service.ports.models import Classifier, JudgingModel
 from service.ports.services import Services
 from service.scoring.weights import Cutoffs, Promise, Weights
+from service.stores.files.model_versions import VersionShelf
 from service.stores.files.reputation_lists import ListFolder
 from service.stores.form_challenges import AltchaFormChallenges
 from service.stores.sql.list_entries import BookKeeper
@@ -177,66 +182,34 @@ class CountingTrainerQueue:
         return self.heard
 
 
-class FixedShelf:
-    """Versions by name, the first one current; `damaged` ones are refused; see `VersionShelf`."""
+class SmallShelf(VersionShelf):
+    """Versions without a network, in a folder of their own; the first is current."""
 
     def __init__(self, *names: str) -> None:
-        self.names = list(names)
-        self.current = names[0] if names else None
-        self.before: str | None = None
-        self.damaged: set[str] = set()
-        self.cards: dict[str, str] = {}
+        super().__init__(lambda: self.folder)
+        self._names = names
 
-    def all(self) -> list[VersionOnShelf]:
-        """See `VersionShelf.all`."""
-        serves = {self.before: "previous", self.current: "current"}
-        versions = [
-            VersionOnShelf(
-                name=name,
-                serves=serves.get(name, ""),
-                trained_at="2026-02-27T08:00:00+00:00",
-                figures={
-                    "roc_auc": "0.9869",
-                    "ham_called_spam": "23 of 24,298 (promised: at most 0.1 %)",
-                },
-                provenance={"seed": "7"},
+    @cached_property
+    def folder(self) -> Path:
+        """Return the folder, which the first look writes."""
+        folder = Path(mkdtemp(prefix="versions-"))
+        weakref.finalize(self, shutil.rmtree, folder)
+        rates = {"hits": 23, "count": 24_298, "promised_rate": 0.001}
+        card = {"trained_at": "2026-02-27T08:00:00+00:00", "cutoffs": {"ham_called_spam": rates}}
+        weights = {"base": 0.0, "model_weight": 1.0, "signal_weights": {}}
+        fusion = Fusion(ham_cutoff=0.1, spam_cutoff=0.9, promises={}, **weights)
+        for name in self._names:
+            documents = {"card.json": json.dumps(card), "card.md": f"# {name}"}
+            write_version(
+                folder, name, kind="transformer", weights={}, fusion=fusion, documents=documents
             )
-            for name in sorted(self.names, reverse=True)
-        ]
-        return sorted(versions, key=lambda version: version.serves != "current")
+        promote(folder, self._names[0], check=check_version)
+        return folder
 
-    def card(self, name: str) -> str | None:
-        """See `VersionShelf.card`."""
-        if name not in self.names:
-            raise NotFoundError(name)
-        return self.cards.get(name)
-
-    def previous(self) -> str | None:
-        """See `VersionShelf.previous`."""
-        return self.before
-
-    def promote(self, name: str) -> str | None:
-        """See `VersionShelf.promote`."""
-        if name not in self.names:
-            raise NotFoundError(name)
-        if name in self.damaged:
-            msg = f"model version {name} was changed"
-            raise ConflictError(msg)
-        self.before, self.current = self.current, name
-        return self.before
-
-    def drop(self, name: str) -> None:
-        """See `VersionShelf.drop`."""
-        if name not in self.names:
-            raise NotFoundError(name)
-        if name in {self.current, self.before}:
-            msg = f"{name} stays"
-            raise ConflictError(msg)
-        self.names.remove(name)
-
-    def drop_leftovers(self, *, older_than: timedelta) -> int:
-        """See `VersionShelf.drop_leftovers`."""
-        return 0
+    @property
+    def names(self) -> list[str]:
+        """Return the names of the versions, the current one first."""
+        return [one.name for one in self.all()]
 
 
 class RecordingNotifier:
@@ -339,7 +312,7 @@ def make_services(
         "reputation_lists": ListFolder(Path("/nowhere")),
         "find_system": lambda _address: None,
         "entries_in_force": BookKeeper(stores.list_entries, clock, recheck_seconds=0).current,
-        "versions": FixedShelf("test-1"),
+        "versions": SmallShelf("test-1"),
         "trainer_queue": CountingTrainerQueue(),
         "audit_share": 0.0,
     }

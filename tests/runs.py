@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from service.domain.errors import ConflictError, TrainingFailedError, TrainingStoppedError
+from service.domain.errors import TrainingFailedError, TrainingStoppedError
 from service.domain.retraining import (
     Check,
     Recommendation,
@@ -45,11 +45,7 @@ def processes(tmp_path: Path, **options: Any) -> TrainingProcesses:
     """Return runs of the training program for tests; FAKE_TRAINING must name its folder."""
     program = (sys.executable, str(Path(__file__).with_name("fake_training.py")))
     values: dict[str, Any] = {"packages": (), "look_every_seconds": 0.02, "program": program}
-    return TrainingProcesses(
-        tmp_path / "retraining",
-        tmp_path / "models",
-        **(values | options),
-    )
+    return TrainingProcesses(tmp_path / "retraining", tmp_path / "models", **(values | options))
 
 
 @dataclass
@@ -63,8 +59,6 @@ class MemoryRuns:
     place: str = "test"
     refusal: str | None = None
     fails: str = ""
-    stops_once: bool = False
-    busy: bool = False
     trained: list[tuple[str, RetrainingOptions, bool]] = field(default_factory=list)
     decisions: dict[str, list[Mapping[str, Any]]] = field(default_factory=dict)
     reports: set[str] = field(default_factory=set)
@@ -73,27 +67,15 @@ class MemoryRuns:
     meanwhile: Callable[[], object] = bool
 
     def refuse(self) -> str | None:
-        """See `TrainingRuns.refuse`."""
         return self.refusal
 
-    @contextmanager
-    def only_one(self) -> Iterator[None]:
-        """See `TrainingRuns.only_one`."""
-        if self.busy:
-            msg = "a retraining runs on this machine already"
-            raise ConflictError(msg)
-        self.busy = True
-        try:
-            yield
-        finally:
-            self.busy = False
+    def only_one(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def holds(self, run_id: str) -> bool:
-        """See `TrainingRuns.holds`."""
         return run_id in self.decisions
 
     def keep_decisions(self, run_id: str, decisions: Iterable[Mapping[str, Any]]) -> KeptDecisions:
-        """See `TrainingRuns.keep_decisions`."""
         kept = list(decisions)
         self.decisions[run_id] = kept
         if self.clock:
@@ -101,7 +83,6 @@ class MemoryRuns:
         return KeptDecisions(count=len(kept), sha256=json.dumps(kept, sort_keys=True))
 
     def kept_labels(self, run_id: str) -> Iterator[tuple[str, str]]:
-        """See `TrainingRuns.kept_labels`."""
         return ((one["id"], one["label"]) for one in self.decisions[run_id])
 
     def train(
@@ -113,35 +94,28 @@ class MemoryRuns:
         told: Callable[[TrainingProgress], None],
         goes_on: Callable[[], bool],
     ) -> RetrainingReport:
-        """See `TrainingRuns.train`."""
         self.trained.append((run_id, options, dry_run))
         self.meanwhile()
         told(TrainingProgress(step="fit", share_done=0.5, seconds_left=10.0))
-        if self.stops_once or not goes_on():
-            self.stops_once = False
-            msg = "stopped"
-            raise TrainingStoppedError(msg)
+        if not goes_on():
+            raise TrainingStoppedError("stopped")
         if self.fails:
             raise TrainingFailedError(self.fails)
         return self.report
 
     def keep_report_alone(self, run_id: str) -> None:
-        """See `TrainingRuns.keep_report_alone`."""
         self.decisions.pop(run_id, None)
         self.reports.add(run_id)
 
     def drop_texts(self, run_id: str) -> None:
-        """See `TrainingRuns.drop_texts`."""
         self.decisions.pop(run_id, None)
         self.reports.discard(run_id)
 
     def drop(self, run_id: str) -> None:
-        """See `TrainingRuns.drop`."""
         self.drop_texts(run_id)
         self.changed.pop(run_id, None)
 
     def runs(self) -> list[RunFiles]:
-        """See `TrainingRuns.runs`."""
         found = [
             RunFiles(
                 run_id=run_id,

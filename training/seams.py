@@ -89,7 +89,7 @@ def _padded(leave: tuple[float, ...]) -> tuple[float, ...]:
     return leave or (0.0,) * len(LEAVE)
 
 
-def fit_seams(comments: Sequence[Runs], *, penalty: float = _PENALTY) -> dict[str, float]:
+def fit_seams(comments: Sequence[Runs]) -> dict[str, float]:
     """Return the weights by name; traits are scaled to unit variance before the penalty."""
     traits = np.concatenate([runs.traits for runs in comments])
     scale = traits.std(axis=0) + 1e-6
@@ -109,7 +109,7 @@ def fit_seams(comments: Sequence[Runs], *, penalty: float = _PENALTY) -> dict[st
         value = weight @ (highest + np.log(total)) - right_weight @ scores[right]
         pull = shares / total[owner] * weight[owner]
         gradient = traits.T @ pull - traits[right].T @ right_weight
-        return value + penalty * theta @ theta, gradient + 2 * penalty * theta
+        return value + _PENALTY * theta @ theta, gradient + 2 * _PENALTY * theta
 
     found = minimize(loss, np.zeros(traits.shape[1]), jac=True, method="L-BFGS-B")
     return dict(zip(NAMES, (found.x / scale).tolist(), strict=True))

@@ -44,14 +44,6 @@ _PERMISSIONS: Mapping[Role, frozenset[Permission]] = {
 }
 
 
-# From the most to the least permissions, as declared.
-_RANKS = list(Role)
-
-
-def is_above(role: Role, other: Role) -> bool:
-    return _RANKS.index(role) < _RANKS.index(other)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preferences:
     """A person's preferences: `language` is a tag, None for the browser's.

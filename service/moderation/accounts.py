@@ -15,7 +15,7 @@ from service.domain.errors import (
     NotFoundError,
     Problem,
 )
-from service.domain.user import Preferences, Role, User, is_above, is_mail_address
+from service.domain.user import Preferences, Role, User, is_mail_address
 from service.moderation.acts import make_act
 from service.ports.audit import AuditEntry
 from service.ports.services import Services
@@ -30,17 +30,6 @@ _WRONG_PASSWORD = Problem("old", "is not the password", "enter the present one")
 
 class LastOwnerError(ConflictError):
     """No owner would be left to create another."""
-
-
-class AboveOwnRoleError(ConflictError):
-    """Nobody may give a role above their own, or change an account with one."""
-
-
-def refuse_above(role: Role, actor_role: Role) -> None:
-    """Raise `AboveOwnRoleError` if `role` is above the actor's."""
-    if is_above(role, actor_role):
-        msg = f"the role {role} is above that of whoever acts, {actor_role}"
-        raise AboveOwnRoleError(msg)
 
 
 def refuse_access(
@@ -66,21 +55,17 @@ def set_access(
     role: Role,
     site_ids: Sequence[SiteId] | None,
     actor: str,
-    actor_role: Role = Role.OWNER,
 ) -> User:
     """Change an account's role and sites (None: all); return the account.
 
-    Raises `InvalidInputError` for impossible sites, `LastOwnerError`, `AboveOwnRoleError`,
-    `NotFoundError`.
+    Raises `InvalidInputError` for impossible sites, `LastOwnerError`, `NotFoundError`.
     """
     problems = refuse_access(role, site_ids, services)
     if problems:
         raise InvalidInputError(problems)
-    refuse_above(role, actor_role)
     named = None if site_ids is None else tuple(dict.fromkeys(site_ids))
 
     def change(user: User, everybody: Sequence[User]) -> User:
-        refuse_above(user.role, actor_role)
         changed = replace(user, role=role, site_ids=named)
         _require_owner(changed, everybody)
         return changed
@@ -90,17 +75,14 @@ def set_access(
     return services.users.change(user_id, change, act=act)
 
 
-def end_user(
-    user_id: str, services: Services, *, actor: str, actor_role: Role = Role.OWNER
-) -> User:
+def end_user(user_id: str, services: Services, *, actor: str) -> User:
     """End an account and its sessions at once; return it. A repeat changes nothing.
 
-    Raises `LastOwnerError`, `AboveOwnRoleError`, `NotFoundError`.
+    Raises `LastOwnerError`, `NotFoundError`.
     """
     at = services.clock()
 
     def change(user: User, everybody: Sequence[User]) -> User:
-        refuse_above(user.role, actor_role)
         changed = replace(user, ended_at=user.ended_at or at)
         _require_owner(changed, everybody)
         return changed
@@ -109,18 +91,15 @@ def end_user(
     return services.users.change(user_id, change, end_sessions_at=at, act=act)
 
 
-def restore_user(
-    user_id: str, services: Services, *, actor: str, actor_role: Role = Role.OWNER
-) -> tuple[User, str]:
+def restore_user(user_id: str, services: Services, *, actor: str) -> tuple[User, str]:
     """Restore an ended account with a new one-time password; return both.
 
-    Raises `ConflictError` if it has not ended, `AboveOwnRoleError`, `NotFoundError`.
+    Raises `ConflictError` if it has not ended, `NotFoundError`.
     """
     password = services.new_secret()
     password_hash = services.passwords.hash(password)
 
     def change(user: User, _: Sequence[User]) -> User:
-        refuse_above(user.role, actor_role)
         if user.ended_at is None:
             raise ConflictError("this account has not ended")
         return replace(user, ended_at=None, password_hash=password_hash, must_change_password=True)
@@ -168,18 +147,16 @@ def add_user(
     actor: str,
     role: Role | None = None,
     site_ids: Sequence[SiteId] | None = None,
-    actor_role: Role = Role.OWNER,
 ) -> tuple[User, str]:
     """Add an account and return it with its one-time password.
 
     The first account is by default an owner, later ones are moderators. Raises `InvalidInputError`
     for an invalid name, unknown sites or an owner with only some sites, `ConflictError` if the name
-    exists, `AboveOwnRoleError` for a role above `actor_role`.
+    exists.
     """
     name = name.strip()
     if role is None:
         role = Role.MODERATOR if services.users.all() else Role.OWNER
-    refuse_above(role, actor_role)
     problems = [*_name_problems(name), *refuse_access(role, site_ids, services)]
     if problems:
         raise InvalidInputError(problems)
@@ -215,16 +192,12 @@ def find_user(name: str, services: Services) -> User:
     return user
 
 
-def reset_password(
-    name: str, services: Services, *, actor: str, actor_role: Role = Role.OWNER
-) -> str:
+def reset_password(name: str, services: Services, *, actor: str) -> str:
     """Give a moderator a new one-time password and end their sessions.
 
-    Raises `NotFoundError` for an unknown name, `AboveOwnRoleError` for an account above the
-    actor's.
+    Raises `NotFoundError` for an unknown name.
     """
     user = find_user(name, services)
-    refuse_above(user.role, actor_role)
     password = services.new_secret()
     act = make_act(services, actor=actor, act="reset password", subject=user.id)
     _set_password(user, password, services, act, must_change=True)

@@ -32,20 +32,20 @@ class Share:
     high: float | None
 
 
-def wilson_interval(successes: float, n: float, *, confidence: float = CONFIDENCE) -> Interval:
-    """Return the score interval for a share, (0.0, 1.0) where `n` is 0.
+def wilson_interval(successes: float, n: float) -> Interval:
+    """Return the 95 % score interval for a share, (0.0, 1.0) where `n` is 0.
 
     Of a weighted sample both may be effective numbers, not whole ones.
 
     Wilson 1927 (Journal of the American Statistical Association 22:209-212). Its coverage is near
-    `confidence` on average; use `clopper_pearson` where the promise must hold in every case.
+    95 % on average; use `clopper_pearson` where the promise must hold in every case.
     """
     if not 0 <= successes <= n:
         msg = f"a share needs 0 <= successes <= n, got {successes} of {n}"
         raise ValueError(msg)
     if n == 0:
         return (0.0, 1.0)
-    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
     share = successes / n
     middle = share + z * z / (2 * n)
     spread = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))

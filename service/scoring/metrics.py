@@ -71,8 +71,8 @@ def roc_auc(is_spam: Flags, p_spam: Scores) -> float:
     return (rank_sum - n_spam * (n_spam + 1) / 2) / (n_spam * n_ham)
 
 
-def roc_auc_interval(is_spam: Flags, p_spam: Scores, *, confidence: float = CONFIDENCE) -> Interval:
-    """Return an interval for `roc_auc`: DeLong's variance on the logit scale, never beyond [0, 1].
+def roc_auc_interval(is_spam: Flags, p_spam: Scores) -> Interval:
+    """Return a 95 % interval for `roc_auc`, by DeLong's variance on the logit scale, in [0, 1].
 
     DeLong, DeLong and Clarke-Pearson 1988 (Biometrics 44:837-845), computed by mid-ranks after
     Sun and Xu 2014 (IEEE Signal Processing Letters 21:1389-1393); the logit scale after Pepe 2003,
@@ -90,7 +90,7 @@ def roc_auc_interval(is_spam: Flags, p_spam: Scores, *, confidence: float = CONF
     spam_above = 1 - (all_ranks[~is_spam] - _mid_ranks(p_spam[~is_spam])) / n_spam
     auc = float(ham_below.mean())
     variance = float(ham_below.var(ddof=1)) / n_spam + float(spam_above.var(ddof=1)) / n_ham
-    tail = (1 - confidence) / 2
+    tail = (1 - CONFIDENCE) / 2
     disjoint_pairs_bound = tail ** (1 / min(n_spam, n_ham))
     if auc >= 1:
         return (disjoint_pairs_bound, 1.0)

@@ -53,6 +53,7 @@ class CommentsLife(RuleBasedStateMachine):
 
     comments = Bundle("comments")
     bulk_decisions = Bundle("bulk_decisions")
+    begin = staticmethod(services_in)
 
     def __init__(self) -> None:
         super().__init__()
@@ -60,7 +61,7 @@ class CommentsLife(RuleBasedStateMachine):
         self.classifier = FixedClassifier()
         site = make_site(settings=SiteSettings(mode=Mode.ENFORCE, undo_seconds=30))
         self.services = self.opened.enter_context(
-            services_in(sites=[site], judges=False, classifier=self.classifier)
+            self.begin(sites=[site], judges=False, classifier=self.classifier)
         )
         set_callback(SITE, "https://blog.example/hook", self.services, actor="owner")
         self.acts = Counter([("owner", "set callback", SITE)])

@@ -11,11 +11,9 @@ import argparse
 import os
 import random
 import sys
-import tempfile
 from pathlib import Path
 
-from tests.benchmarks.faults import Receiver, Run, make_bad_disk, run_under_fire
-from tests.benchmarks.own_service import data_dir, running
+from tests.benchmarks.faults import faulty_service, run_under_fire
 
 
 def main() -> None:
@@ -25,44 +23,27 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=1.0)
     parser.add_argument("--faults", type=int, default=20, help="how many")
     parser.add_argument("--rate", type=float, default=3.0, help="comments a second")
-    parser.add_argument("--keep-log", type=Path, help="where to copy the service's log")
+    parser.add_argument("--log", type=Path, help="where to keep the service's log")
     given = parser.parse_args()
-    receiver = Receiver()
-    with tempfile.TemporaryDirectory(prefix="slopsieve-faults-") as folder:
-        control = Path(folder, "control")
-        settings = receiver.settings() | make_bad_disk(control, Path(data_dir(folder)))
-        with running(folder, **settings) as up:
-            run = run_under_fire(
-                up,
-                receiver,
-                control,
-                seed=given.seed,
-                rate=given.rate,
-                seconds=given.minutes * 60,
-                count=given.faults,
-            )
-        if given.keep_log:
-            given.keep_log.write_bytes(Path(folder, "up.log").read_bytes())
-    receiver.close()
-    print_table(given.seed, run)
-    sys.exit(1 if run.account.faults() or run.seconds_until_quiet is None else 0)
-
-
-def print_table(seed: int, run: Run) -> None:
-    """Print what happened and what became of it."""
-    client, account = run.client, run.account
-    print(f"seed {seed}, {sum(run.faults.done.values())} faults, load {os.getloadavg()[1]:.1f}")
-    for kind, count in sorted(run.faults.done.items()):
+    with faulty_service(bad_disk=True, log=given.log) as faults:
+        client, quiet_after = run_under_fire(
+            faults,
+            seed=given.seed,
+            rate=given.rate,
+            seconds=given.minutes * 60,
+            count=given.faults,
+        )
+        problems = faults.problems(client)
+    print(f"seed {given.seed}, {faults.done.total()} faults, load {os.getloadavg()[1]:.1f}")
+    for kind, count in sorted(faults.done.items()):
         print(f"  {kind:<22} {count:5d}")
     print(f"answers {dict(client.answers.most_common())}")
-    print(f"accepted {account.accepted}, of these decided {len(client.decisions)}")
-    for name in ("lost", "accepted_twice", "unjudged", "judged_twice", "not_notified"):
-        print(f"  {name:<22} {len(getattr(account, name)):5d}")
-    print(f"  lost decisions         {len(account.lost_decisions):5d}")
+    print(f"accepted {len(client.accepted)}, of these decided {len(client.decisions)}")
+    for name, found in problems.items():
+        print(f"  {name:<22} {len(found):5d} {found[:5]}")
     print(f"longest without service {client.longest_without_service():.1f} s")
-    print(f"seconds until all was judged and notified: {run.seconds_until_quiet}")
-    for name, found in account.faults().items():
-        print(f"{name}: {sorted(found)[:5]}")
+    print(f"seconds until all was judged and notified: {quiet_after}")
+    sys.exit(1 if any(problems.values()) or quiet_after is None else 0)
 
 
 if __name__ == "__main__":

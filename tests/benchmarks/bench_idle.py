@@ -8,10 +8,9 @@ Reads /proc, so it runs on Linux alone.
 from __future__ import annotations
 
 import argparse
-import tempfile
 import time
 
-from tests.benchmarks.own_service import cpu_seconds, family, name_of, pss_mb, running
+from tests.benchmarks.own_service import cpu_seconds, pss_mb, running
 
 _SETTLE_SECONDS = 30.0
 
@@ -21,15 +20,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=60.0, help="how long to measure")
     seconds = parser.parse_args().seconds
-    with tempfile.TemporaryDirectory() as folder, running(folder) as service:
+    with running() as service:
         time.sleep(_SETTLE_SECONDS)
-        before = {pid: cpu_seconds(pid) for pid in family(service["pid"])}
+        before = cpu_seconds(service["pid"])
         began = time.monotonic()
         time.sleep(seconds)
         took = time.monotonic() - began
         rows = [
-            (name_of(pid), pss_mb(pid), 100 * (cpu_seconds(pid) - used) / took)
-            for pid, used in before.items()
+            (name, pss_mb(pid), 100 * (used - before[pid, name]) / took)
+            for (pid, name), used in cpu_seconds(service["pid"]).items()
         ]
     print("| process | PSS, MB | % of a core |\n|---|--:|--:|")
     for name, megabytes, percent in rows:

@@ -1,11 +1,11 @@
 """Compares the ways to score comments side by side: speed, latency, memory, start.
 
-    python -m tests.benchmarks.bench_scoring [--version FOLDER] [--data FILE] [--comments N]
+    python -m tests.benchmarks.bench_scoring [--version FOLDER] [--comments N]
 
 Every engine is a process of its own, and they take turns, so that whatever else the machine does
-falls on all of them. Two mixes are read: a seeded sample of comments with their titles, and the
-same with 30 % near-copies of earlier ones. Before each pass over a mix the classifier's memory of
-windows is emptied, so that it remembers only what the same pass has shown it.
+falls on all of them. They read authored comments with their titles. Before each pass the
+classifier's memory of windows is emptied, so that it remembers only what the same pass has shown
+it; that of the whole judgement is kept.
 
 - *comments/s* is the median of the repeats, with the lowest and the highest behind it.
 - *p50* and *p95* are latencies in ms of one comment; in a batch it waits for its whole call. The
@@ -17,11 +17,9 @@ windows is emptied, so that it remembers only what the same pass has shown it.
 from __future__ import annotations
 
 import argparse
-import gzip
-import json
+import itertools
 import multiprocessing
 import os
-import random
 import statistics
 import time
 from collections import defaultdict
@@ -39,11 +37,10 @@ from service.domain.sender import History
 from service.moderation.judging import judge_comments
 from service.scoring.classifier import model_input
 from service.stores.files.model_versions import to_judging_model
+from tests.benchmarks.own_service import authored
 
 Record = dict[str, Any]
 
-_DATA = Path(__file__).resolve().parents[2] / "data"
-_COPIED_SHARE = 0.3
 _SIZES = (1, 32, 64)
 # One call of the torch rows, which truncate where a tutorial would.
 _BLOCK, _MOST_TOKENS = 256, 256
@@ -187,7 +184,7 @@ def serve(name: str, version: Path, asked: Connection) -> None:
     engine = _ENGINES[name](version)
     while (order := asked.recv()) is not None:
         records, size = order
-        if not records and hasattr(engine.classifier, "_remembered"):
+        if hasattr(engine.classifier, "_remembered"):
             # A worker never needs to forget, so there is no method for it.
             engine.classifier._remembered.clear()
         calls = []
@@ -206,39 +203,16 @@ def _peak_mib() -> float:
     return int(status["VmHWM"].split()[0]) / 1024
 
 
-def sample(count: int, data: Path | None) -> list[Record]:
-    """Return a seeded sample of the authored comments, or of another file with the same keys."""
-    paths = [data] if data else sorted(_DATA.glob("authored-*.jsonl"))
-    rows = []
-    for path in paths:
-        with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as lines:
-            rows += [row for row in map(json.loads, lines) if row.get("id") and row.get("text")]
-    return random.Random(7).sample(rows, count)
-
-
-def with_near_copies(records: Sequence[Record]) -> list[Record]:
-    """Return as many comments, some of them an earlier one in capitals or with wider spaces."""
-    draw = random.Random(7)
-    mixed = list(records)
-    for place in sorted(draw.sample(range(1, len(mixed)), int(_COPIED_SHARE * len(mixed)))):
-        earlier = records[draw.randrange(place)]
-        text = earlier["text"]
-        text = draw.choice([text.upper(), text.replace(" ", "  ")])
-        mixed[place] = {**earlier, "id": f"copy-{place}", "text": text}
-    return mixed
-
-
 def main() -> None:
     """Measure everything that is installed here, and print it."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
     parser.add_argument("--version", type=Path, help="a version's folder; the current by default")
-    parser.add_argument("--data", type=Path, help="a .jsonl or .jsonl.gz instead of data/")
     parser.add_argument("--comments", type=int, default=1_024)
     parser.add_argument("--repeats", type=int, default=3)
     args = parser.parse_args()
     os.environ["HF_HUB_OFFLINE"] = "1"
     version = (args.version or SHIPPED_DIR / read_current_name()).resolve()
-    records = sample(args.comments, args.data)
+    records = authored()[: args.comments]
     has_torch = find_spec("torch") and find_spec("transformers")
     names = [name for name in _ENGINES if has_torch or name[0] > "2"]
     spawning = multiprocessing.get_context("spawn")
@@ -256,24 +230,20 @@ def main() -> None:
         end.recv()
     rates, waits = defaultdict(list), defaultdict(list)
     for _ in range(args.repeats):
-        for mix, some in (("sample", records), ("near-copies", with_near_copies(records))):
-            for size in _SIZES:
-                for name in names:
-                    ends[name].send(([], size))
-                    ends[name].recv()
-                    ends[name].send((some, size))
-                    calls, peaks[name] = ends[name].recv()
-                    rates[name, mix, size].append(len(some) / sum(took for _, took in calls))
-                    waits[name, mix, size] += [took for count, took in calls for _ in range(count)]
+        for size, name in itertools.product(_SIZES, names):
+            ends[name].send((records, size))
+            calls, peaks[name] = ends[name].recv()
+            rates[name, size].append(len(records) / sum(took for _, took in calls))
+            waits[name, size] += [took for count, took in calls for _ in range(count)]
     for end in ends.values():
         end.send(None)
     print(f"version {version.name}, {len(records)} comments, {args.repeats} repeats\n")
-    print("| engine | mix | batch | comments/s | p50 ms | p95 ms | peak MiB | cold start s |")
-    print("|---|---|--:|--:|--:|--:|--:|--:|")
-    for (name, mix, size), found in sorted(rates.items()):
-        p50, *_, p95 = statistics.quantiles([1e3 * one for one in waits[name, mix, size]], n=20)[9:]
+    print("| engine | batch | comments/s | p50 ms | p95 ms | peak MiB | cold start s |")
+    print("|---|--:|--:|--:|--:|--:|--:|")
+    for (name, size), found in sorted(rates.items()):
+        p50, *_, p95 = statistics.quantiles([1e3 * one for one in waits[name, size]], n=20)[9:]
         print(
-            f"| {name} | {mix} | {size} | {statistics.median(found):.0f} ({min(found):.0f} to "
+            f"| {name} | {size} | {statistics.median(found):.0f} ({min(found):.0f} to "
             f"{max(found):.0f}) | {p50:.2f} | {p95:.2f} | {peaks[name]:.0f} | {colds[name]:.2f} |"
         )
 

@@ -12,17 +12,16 @@ import http.client
 import json
 import os
 import signal
-import tempfile
-import threading
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from urllib.parse import urlsplit
 
 from service.stores.sql import create_engine
-from tests.benchmarks.faults import texts, wait_until_quiet
-from tests.benchmarks.own_service import cpu_seconds, data_dir, family, name_of, running
+from tests.benchmarks.faults import wait_until_quiet
+from tests.benchmarks.own_service import authored, cpu_seconds, json_comment, named, running
 from tests.servers import running_postgresql
 
 # The API's threads work on so many requests at once.
@@ -39,23 +38,21 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--postgresql", action="store_true", help="in place of SQLite")
     given = parser.parse_args()
-    rows = texts()
+    rows = authored()
     with contextlib.ExitStack() as stack:
-        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="slopsieve-stages-"))
         settings = {"SLOPSIEVE_REQUESTS_PER_MINUTE": "1000000"}
         roots = []
         if given.postgresql:
             server = stack.enter_context(running_postgresql(durable=True))
             settings["SLOPSIEVE_DATABASE_URL"] = server.url
             roots.append(server.process.pid)
-        options = ("--workers", str(given.workers))
-        up = stack.enter_context(running(folder, *options, **settings))
-        url = settings.get("SLOPSIEVE_DATABASE_URL", f"sqlite:///{data_dir(folder)}/slopsieve.db")
+        up = stack.enter_context(running("--workers", str(given.workers), **settings))
+        url = settings.get("SLOPSIEVE_DATABASE_URL", f"sqlite:///{up['data_dir']}/slopsieve.db")
         database = create_engine(url)
         roots.append(up["pid"])
         _post(up, rows, range(_WARM))
         wait_until_quiet(database, seconds=_JUDGED_SECONDS)
-        workers = [pid for pid in family(up["pid"]) if name_of(pid) == "worker"]
+        workers = named(up["pid"], "worker")
         for pid in workers:
             os.kill(pid, signal.SIGSTOP)
         with _stage("taken in", given.comments, roots):
@@ -70,48 +67,34 @@ def main() -> None:
 @contextlib.contextmanager
 def _stage(name: str, count: int, roots: Sequence[int]) -> Iterator[None]:
     """Print how many comments a second pass, and the processor time of each process for one."""
-    before = {pid: cpu_seconds(pid) for root in roots for pid in family(root)}
+    before = cpu_seconds(*roots)
     began = time.monotonic()
     yield
     took = time.monotonic() - began
     spent: Counter[str] = Counter()
-    for pid in (pid for root in roots for pid in family(root)):
-        spent[name_of(pid)] += cpu_seconds(pid) - before.get(pid, 0.0)
+    for (pid, who), used in cpu_seconds(*roots).items():
+        spent[who] += used - before[pid, who]
     of_one = ", ".join(f"{who} {1000 * used / count:.2f}" for who, used in spent.most_common())
     print(f"{name}: {count / took:.0f} comments/s; ms of processor time for one: {of_one}")
 
 
 def _post(up: dict[str, Any], rows: Sequence[dict[str, Any]], numbers: range) -> None:
-    """Post comments without waiting for verdicts; each ends in a number of its own."""
-    following = iter(numbers)
-    threads = [
-        threading.Thread(target=_client, args=(up, rows, following)) for _ in range(_CLIENTS)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-
-def _client(up: dict[str, Any], rows: Sequence[dict[str, Any]], numbers: Iterator[int]) -> None:
+    """Post comments without waiting for verdicts."""
     address = urlsplit(up["url"])
     headers = {"Authorization": f"Bearer {up['site_key']}", "Content-Type": "application/json"}
-    with contextlib.closing(
-        http.client.HTTPConnection(address.hostname or "", address.port)
-    ) as connection:
-        for number in numbers:
-            row = rows[number % len(rows)]
-            body = {
-                "text": f"{row['text']} {number}",
-                "author": {"name": row.get("author_name") or "Jo"},
-                "address": f"198.51.{number // 250 % 250}.{number % 250}",
-            }
-            connection.request("POST", "/v1/comments", json.dumps(body), headers)
-            answer = connection.getresponse()
-            answer.read()
-            if answer.status != 202:
-                msg = f"comment {number} got {answer.status}"
-                raise SystemExit(msg)
+
+    def client(own_numbers: range) -> None:
+        connection = http.client.HTTPConnection(address.hostname or "", address.port)
+        with contextlib.closing(connection):
+            for number in own_numbers:
+                body = json.dumps(json_comment(rows, number))
+                connection.request("POST", "/v1/comments", body, headers)
+                answer = connection.getresponse()
+                answer.read()
+                assert answer.status == 202, f"comment {number} got {answer.status}"
+
+    with ThreadPoolExecutor(_CLIENTS) as pool:
+        list(pool.map(client, [numbers[n::_CLIENTS] for n in range(_CLIENTS)]))
 
 
 if __name__ == "__main__":

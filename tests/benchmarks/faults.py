@@ -12,10 +12,11 @@ import resource
 import signal
 import sqlite3
 import subprocess
+import tempfile
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -30,9 +31,8 @@ from service.moderation.sites import add_site
 from service.stores.sql import create_engine
 from service.stores.sql.engine import reading
 from service.wiring import open_services
-from tests.benchmarks.own_service import family, name_of
+from tests.benchmarks.own_service import authored, json_comment, named, running
 
-_DATA = Path(__file__).resolve().parents[2] / "data"
 _SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"  # no site of anybody
 _PARTS = ("api", "worker", "background", "valkey")
 # What `bad_disk.c` lets fail, by its numbers.
@@ -44,7 +44,6 @@ DISK = {
     "read-only": 16,
     "slow write": 32,
 }
-_NAMES = {"app": "api"}
 # The port stays open while the API starts again, which takes a minute on a busy machine.
 _ANSWER_SECONDS = 120.0
 # What was not accepted by then never is: a restart takes minutes on a very busy machine.
@@ -151,37 +150,41 @@ class Client:
             self.wrong.append(f"{method} {path.partition('?')[0]}: {answer.status} {said}")
         return answer.status, said, float(answer.headers.get("Retry-After", 1.0))
 
-    def post(
-        self, rows: Sequence[dict[str, Any]], *, rate: float, goes_on: Callable[[], bool]
-    ) -> None:
-        """Post at that rate while `goes_on`, each comment from its own thread.
+    @contextlib.contextmanager
+    def posting(self, *, rate: float) -> Iterator[None]:
+        """Post at that rate until the block ends, then wait until each comment was accepted."""
+        stop, threads, rows = threading.Event(), [], authored()
 
-        Return once each was accepted or `ended` is set.
-        """
-        threads = []
-        number, due = 0, time.monotonic()
-        while goes_on():
-            time.sleep(max(0.0, due - time.monotonic()))
-            thread = threading.Thread(target=self._insist, args=(number, rows[number % len(rows)]))
-            thread.start()
-            threads.append(thread)
-            number, due = number + 1, due + 1 / rate
-        for thread in threads:
-            thread.join()
+        def post() -> None:
+            due = time.monotonic()
+            for number in itertools.count():
+                if stop.wait(max(0.0, due - time.monotonic())):
+                    return
+                body = json_comment(rows, number, site_comment_id=f"{self.name}-{number}")
+                threads.append(threading.Thread(target=self._insist, args=(number, body)))
+                threads[-1].start()
+                due += 1 / rate
 
-    def _insist(self, number: int, row: dict[str, Any]) -> None:
+        poster = threading.Thread(target=post)
+        poster.start()
+        try:
+            yield
+        finally:
+            stop.set()
+            poster.join()
+            ends_at = time.monotonic() + _LAST_ANSWERS_SECONDS
+            for thread in threads:
+                thread.join(max(0.0, ends_at - time.monotonic()))
+            self.ended.set()
+            for thread in threads:
+                thread.join()
+
+    def _insist(self, number: int, body: dict[str, Any]) -> None:
         """Send a comment until it is accepted; every other one waits, every tenth is decided."""
-        own_id = f"{self.name}-{number}"
-        body = {
-            "text": f"{row['text']} {number}",
-            "site_comment_id": own_id,
-            "author": {"name": row.get("author_name") or "Jo"},
-            "address": f"198.51.{number // 250 % 250}.{number % 250}",
-        }
         accepted = self._until_accepted(f"/v1/comments{'?wait=4' if number % 2 else ''}", body)
         if accepted is None:
             return
-        self.accepted[own_id].add(accepted["id"])
+        self.accepted[body["site_comment_id"]].add(accepted["id"])
         if verdict := accepted["verdict"]:
             self.verdicts[accepted["id"]].add((verdict["outcome"], verdict["p_spam"]))
         if number % 10 == 9:
@@ -206,15 +209,26 @@ class Client:
 
 @dataclass
 class Faults:
-    """Injects faults into a service that runs below a process id, on a data folder."""
+    """Injects faults into a service that notifies a receiver, on a disk that `disk` names."""
 
-    pid: int
-    data: Path
+    up: Mapping[str, Any]
     receiver: Receiver
-    disk_control: Path | None = None
+    disk: Mapping[str, str]
     done: Counter[str] = field(default_factory=Counter)
-    _disk: Counter[str] = field(default_factory=Counter)
+    _failing: Counter[str] = field(default_factory=Counter)
     _changing: threading.Lock = field(default_factory=threading.Lock)
+
+    def __post_init__(self) -> None:
+        self.data = Path(self.up["data_dir"])
+        self.database = create_engine(f"sqlite:///{self.data}/slopsieve.db")
+
+    def new_client(self, name: str) -> Client:
+        """Return the client of a new site that is notified at the receiver."""
+        with open_services(data_dir=str(self.data)) as services:
+            site, key = add_site(name, services, actor="faults")
+            url = f"http://127.0.0.1:{self.receiver.port}/"
+            services.endpoints.put(Endpoint(site_id=site.id, url=url, secrets=(_SECRET,)))
+        return Client(self.up["url"], key.secret, name)
 
     def kinds(self) -> dict[str, Callable[[Wait], None]]:
         """Return every kind of fault; each ends when the given function returns."""
@@ -229,7 +243,7 @@ class Faults:
         for part in _PARTS:
             found[f"kill {part}"] = lambda _, part=part: self._kill(part)
             found[f"stop {part}"] = lambda wait, part=part: self._stop(part, wait)
-        if self.disk_control:
+        if self.disk:
             for kind in DISK:
                 found[kind] = lambda wait, kind=kind: self._fail_disk(kind, wait)
         return found
@@ -257,19 +271,8 @@ class Faults:
         for thread in threads:
             thread.join()
 
-    def pids(self, part: str) -> list[int]:
-        """Return the processes of a part."""
-        return [pid for pid, name in self._running() if name == part]
-
-    def _running(self) -> Iterator[tuple[int, str]]:
-        with contextlib.suppress(OSError):
-            for pid in family(self.pid):
-                with contextlib.suppress(OSError):
-                    name = name_of(pid)
-                    yield pid, _NAMES.get(name, name)
-
     def _one(self, part: str) -> int:
-        found = self.pids(part)
+        found = named(self.up["pid"], part)
         if not found:
             raise ProcessLookupError
         return found[0]
@@ -292,7 +295,7 @@ class Faults:
             connection.execute("ROLLBACK")
 
     def _limit_files(self, wait: Wait) -> None:
-        pids = [pid for pid, name in self._running() if name in _PARTS[:3]]
+        pids = [pid for part in _PARTS[:3] for pid in named(self.up["pid"], part)]
         before = {}
         for pid in pids:
             with contextlib.suppress(ProcessLookupError):
@@ -332,157 +335,109 @@ class Faults:
         self._change_disk(kind, -1)
 
     def _change_disk(self, kind: str, by: int) -> None:
-        assert self.disk_control
         with self._changing:
-            self._disk[kind] += by
-            mode = sum(DISK[one] for one, count in self._disk.items() if count)
-            set_disk(self.disk_control, mode)
+            self._failing[kind] += by
+            set_disk(self.disk, sum(DISK[one] for one, count in self._failing.items() if count))
 
+    def wait_until_quiet(self) -> float | None:
+        """See `wait_until_quiet`."""
+        return wait_until_quiet(self.database, seconds=_QUIET_SECONDS)
 
-def add_own_site(data: Path, receiver: Receiver) -> str:
-    """Add a site that is notified at the receiver; return its key."""
-    with open_services(data_dir=str(data)) as services:
-        site, key = add_site("under fire", services, actor="faults")
-        url = f"http://127.0.0.1:{receiver.port}/"
-        services.endpoints.put(Endpoint(site_id=site.id, url=url, secrets=(_SECRET,)))
-        return key.secret
+    def problems(self, client: Client) -> dict[str, list[str]]:
+        """Compare the verdicts of the client and the receiver with the stored ones.
 
+        What is wrong with accepted comments has their ids; all lists are empty where all is well.
+        """
+        own_ids = dict(self._rows("SELECT id, site_comment_id FROM comments"))
+        rows = self._rows("SELECT comment_id, outcome, p_spam FROM verdicts")
+        verdicts = {one: (outcome, p_spam) for one, outcome, p_spam in rows}
+        query = "SELECT comment_id, ruling FROM decisions WHERE undone_at IS NULL"
+        decisions = dict(self._rows(query))
+        accepted = {one for ids in client.accepted.values() for one in ids}
+        told, stored = self.receiver.told, Counter(own_ids.values())
+        wrong = {
+            "lost": accepted - own_ids.keys(),
+            "accepted twice": {
+                own for own, ids in client.accepted.items() if len(ids) > 1 or stored[own] > 1
+            },
+            "unjudged": accepted & own_ids.keys() - verdicts.keys(),
+            "judged twice": {
+                one for one in accepted if (client.verdicts[one] | told[one]) - {verdicts.get(one)}
+            },
+            "not notified": {one for one in accepted if verdicts.get(one) not in told[one]},
+            "lost decisions": {
+                one for one, ruling in client.decisions.items() if decisions.get(one) != ruling
+            },
+            "wrong answers": set(client.wrong),
+        }
+        return {name: sorted(found) for name, found in wrong.items()}
 
-def texts() -> list[dict[str, Any]]:
-    """Return the authored comments, shuffled."""
-    rows = [
-        json.loads(line)
-        for path in sorted(_DATA.glob("authored-*.jsonl"))
-        for line in path.read_text().splitlines()
-    ]
-    random.Random(20).shuffle(rows)
-    return rows
-
-
-@dataclass
-class Account:
-    """What became of the accepted comments; all but `accepted` is empty where all is well."""
-
-    accepted: int
-    lost: set[str]
-    accepted_twice: set[str]
-    unjudged: set[str]
-    judged_twice: set[str]
-    not_notified: set[str]
-    lost_decisions: set[str]
-    wrong_answers: list[str]
-
-    def faults(self) -> dict[str, Any]:
-        """Return the problems."""
-        named = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return {name: value for name, value in named.items() if name != "accepted" and value}
-
-
-def unfinished(database: sa.Engine) -> tuple[int, int]:
-    """Return how many comments have no verdict, and how many messages wait to be sent."""
-    return (
-        len(_rows(database, "SELECT id FROM comments WHERE outcome IS NULL")),
-        len(_rows(database, "SELECT id FROM deliveries WHERE state = 'waiting'")),
-    )
+    def _rows(self, query: str) -> list[Any]:
+        with reading(self.database) as connection:
+            return list(map(tuple, connection.exec_driver_sql(query)))
 
 
 def wait_until_quiet(database: sa.Engine, *, seconds: float) -> float | None:
-    """Wait until nothing is unfinished; return how long it took, None if it takes longer."""
-    began = time.monotonic()
-    while any(unfinished(database)):
-        if time.monotonic() > began + seconds:
-            return None
-        time.sleep(0.25)
-    return time.monotonic() - began
-
-
-def account_for(database: sa.Engine, client: Client, receiver: Receiver) -> Account:
-    """Compare the verdicts of the client and the receiver with the stored ones."""
-    own_ids = dict(_rows(database, "SELECT id, site_comment_id FROM comments"))
-    query = "SELECT comment_id, outcome, p_spam FROM verdicts"
-    verdicts = {one: (outcome, p_spam) for one, outcome, p_spam in _rows(database, query)}
-    query = "SELECT comment_id, ruling FROM decisions WHERE undone_at IS NULL"
-    decisions = dict(_rows(database, query))
-    accepted = {one for ids in client.accepted.values() for one in ids}
-    said = {one: client.verdicts[one] | receiver.told[one] for one in accepted}
-    stored = Counter(own_ids.values())
-    return Account(
-        accepted=len(accepted),
-        lost=accepted - own_ids.keys(),
-        accepted_twice={
-            own for own, ids in client.accepted.items() if len(ids) > 1 or stored[own] > 1
-        },
-        unjudged=accepted & own_ids.keys() - verdicts.keys(),
-        judged_twice={one for one in accepted if said[one] - {verdicts.get(one)}},
-        not_notified={one for one in accepted if verdicts.get(one) not in receiver.told[one]},
-        lost_decisions={
-            one for one, ruling in client.decisions.items() if decisions.get(one) != ruling
-        },
-        wrong_answers=sorted(set(client.wrong)),
+    """Wait until all is judged and sent; return how long it took, None if it takes longer."""
+    unfinished = (
+        "SELECT id FROM comments WHERE outcome IS NULL"
+        " UNION ALL SELECT id FROM deliveries WHERE state = 'waiting' LIMIT 1"
     )
+    began = time.monotonic()
+    while time.monotonic() < began + seconds:
+        with reading(database) as connection:
+            if connection.exec_driver_sql(unfinished).first() is None:
+                return time.monotonic() - began
+        time.sleep(0.25)
+    return None
 
 
-def _rows(database: sa.Engine, query: str) -> list[Any]:
-    with reading(database) as connection:
-        return list(map(tuple, connection.exec_driver_sql(query)))
+@contextlib.contextmanager
+def faulty_service(*, bad_disk: bool, log: Path | None = None) -> Iterator[Faults]:
+    """Run a Slopsieve to inject faults into.
+
+    A disk that fails on request needs a C compiler.
+    """
+    with (
+        tempfile.TemporaryDirectory(prefix="slopsieve-disk-") as folder,
+        contextlib.closing(Receiver()) as receiver,
+    ):
+        disk = _make_bad_disk(Path(folder)) if bad_disk else {}
+        with running(log=log, **receiver.settings(), **disk) as up:
+            if bad_disk:
+                set_disk(disk, 0, up["data_dir"])
+            faults = Faults(up, receiver, disk)
+            yield faults
+            faults.database.dispose()
 
 
-def make_bad_disk(control: Path, folder: Path) -> dict[str, str]:
-    """Compile the disk that fails below a folder; return the environment that preloads it."""
-    library = control.with_name("bad_disk.so")
+def _make_bad_disk(folder: Path) -> dict[str, str]:
+    """Compile the disk that fails; return the environment that preloads it."""
+    library, control = folder / "bad_disk.so", folder / "control"
     source = Path(__file__).with_name("bad_disk.c")
     subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
     control.write_bytes(b"\0" * 4_096)
-    set_disk(control, 0, folder)
     return {"LD_PRELOAD": str(library), "BAD_DISK_CONTROL": str(control)}
 
 
-def set_disk(control: Path, kinds: int, folder: Path | None = None) -> None:
+def set_disk(disk: Mapping[str, str], kinds: int, folder: str = "") -> None:
     """Let these kinds fail from now on, below the folder if one is given."""
     # In place: a process that has mapped a file of no bytes would die of reading it.
-    with control.open("r+b") as file:
+    with Path(disk["BAD_DISK_CONTROL"]).open("r+b") as file:
         file.write(bytes([kinds]) + (f"{folder}/\0".encode() if folder else b""))
 
 
-@dataclass
-class Run:
-    """What a run under random faults did, and what became of it."""
-
-    client: Client
-    faults: Faults
-    account: Account
-    seconds_until_quiet: float | None
-
-
 def run_under_fire(
-    up: dict[str, Any],
-    receiver: Receiver,
-    disk_control: Path | None = None,
-    *,
-    seed: int,
-    rate: float,
-    seconds: float,
-    count: int | None = None,
-) -> Run:
-    """Post while faults happen, one of each kind without `count`; wait until all is quiet."""
-    data = Path(up["data_dir"])
-    client = Client(up["url"], add_own_site(data, receiver))
-    faults = Faults(up["pid"], data, receiver, disk_control)
+    faults: Faults, *, seed: int, rate: float, seconds: float, count: int | None = None
+) -> tuple[Client, float | None]:
+    """Post while faults happen, one of each kind without `count`.
+
+    Return the client, and how long it took until all was quiet, None if it takes too long.
+    """
+    client = faults.new_client("under fire")
     ends_at = time.monotonic() + seconds
-    posting = threading.Thread(
-        target=client.post,
-        args=(texts(),),
-        kwargs={"rate": rate, "goes_on": lambda: time.monotonic() < ends_at},
-    )
-    posting.start()
-    faults.inject_at_random(
-        random.Random(seed), count=count or len(faults.kinds()), seconds=seconds
-    )
-    posting.join(_LAST_ANSWERS_SECONDS)
-    client.ended.set()
-    posting.join()
-    database = create_engine(f"sqlite:///{data}/slopsieve.db")
-    quiet = wait_until_quiet(database, seconds=_QUIET_SECONDS)
-    account = account_for(database, client, receiver)
-    database.dispose()
-    return Run(client, faults, account, quiet)
+    with client.posting(rate=rate):
+        count = count or len(faults.kinds())
+        faults.inject_at_random(random.Random(seed), count=count, seconds=seconds)
+        time.sleep(max(0.0, ends_at - time.monotonic()))
+    return client, faults.wait_until_quiet()

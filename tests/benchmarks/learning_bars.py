@@ -11,19 +11,17 @@ of one installation, each with its owner, while one of them is misled. Nothing h
 from __future__ import annotations
 
 import argparse
-import gzip
-import json
-import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from models.inputs import ModelInput, ModelOutput
+from models.inputs import ModelOutput
 from models.registry import SHIPPED_DIR, load_version, read_current_name
 from service.domain.case import Case
-from service.domain.comment import Comment, CommentId, Label, Lane, SiteId
+from service.domain.comment import CommentId, Label, Lane, SiteId
 from service.domain.dataset_row import comment_from_row
 from service.domain.decision import Ruling
 from service.domain.site import SiteSettings
@@ -32,20 +30,23 @@ from service.domain.verdict import Outcome, Verdict
 from service.learning.trust import outlier_teachers, record_hands
 from service.moderation.accounts import add_user
 from service.moderation.decisions import decide_comment
-from service.moderation.intake import submit_comments
 from service.moderation.revise import report_comment
-from service.ports.comments import NewComment
-from service.ports.models import JudgingModel
-from service.ports.services import Services
 from service.scoring.classifier import model_input
 from service.scoring.conclude import logistic
-from service.scoring.weights import Cutoffs, Weights
+from service.scoring.weights import Cutoffs
 from service.stores.taught import TaughtKeeper
 from tests.databases import fresh_stores
-from tests.fakes import ForgetfulHistory, make_services, make_site
-from training.data.dataset import find_data_files
+from tests.fakes import (
+    FixedClassifier,
+    ForgetfulHistory,
+    make_model,
+    make_services,
+    make_site,
+    submit_to,
+)
+from training.data.dataset import find_data_files, read_rows
 
-Row = dict[str, Any]
+Row = Mapping[str, Any]
 _MISLED = "chrisrisner"
 _SITES = (_MISLED, "edwinwenink", "willymcallister", "travisdowns", "hajekj")
 _REPORTS = 1_000
@@ -54,56 +55,32 @@ _TRIGGERS = 30
 _SALT = 20_260
 
 
-def main() -> int:
+def main() -> None:
     """Measure and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--scores", type=Path, required=True)
     parser.add_argument("--data", type=Path, nargs="+", required=True)
     options = parser.parse_args()
-    log_odds = {row["id"]: row["log_odds"] for row in read_rows(options.scores)}
+    log_odds = {row["id"]: row["log_odds"] for _, row in read_rows(options.scores, [])}
     version = load_version(SHIPPED_DIR / read_current_name())
-    scores = Scores(
-        log_odds=log_odds,
-        cutoffs=Cutoffs(ham_cutoff=version.ham_cutoff, spam_cutoff=version.spam_cutoff),
+    poison(
+        _stream(options.data, log_odds),
+        lambda: Installation(
+            log_odds, Cutoffs(ham_cutoff=version.ham_cutoff, spam_cutoff=version.spam_cutoff)
+        ),
     )
-    poison(options.data, scores)
-    return 0
-
-
-@dataclass(frozen=True, kw_only=True)
-class Scores:
-    """A version's log-odds by comment, and its cutoffs."""
-
-    log_odds: Mapping[str, float]
-    cutoffs: Cutoffs
-
-
-@dataclass
-class Scripted:
-    """Answers with the log-odds given for a text; see `Classifier`."""
-
-    by_text: dict[str, float] = field(default_factory=dict)
-
-    def score_batch(self, inputs: Sequence[ModelInput]) -> list[ModelOutput]:
-        """See `Classifier.score_batch`."""
-        return [ModelOutput(p_spam=logistic(self.by_text[one.text])) for one in inputs]
 
 
 class Installation:
     """Sites with an owner each who may decide everywhere, judged by scores."""
 
-    def __init__(self, names: Sequence[str], scores: Scores) -> None:
+    def __init__(self, log_odds: Mapping[str, float], cutoffs: Cutoffs) -> None:
         settings = SiteSettings(reports_decide=True)
         stores = fresh_stores(
-            sites=[make_site(id=SiteId(name), name=name, settings=settings) for name in names]
+            sites=[make_site(id=SiteId(name), name=name, settings=settings) for name in _SITES]
         )
-        self._scores, self._classifier = scores, Scripted()
-        model = JudgingModel(
-            version="frozen",
-            classifier=self._classifier,
-            weights=Weights(),
-            cutoffs=scores.cutoffs,
-        )
+        self._log_odds, self._classifier = log_odds, FixedClassifier()
+        model = replace(make_model(self._classifier), cutoffs=cutoffs)
         self.keeper = TaughtKeeper(
             stores.decisions,
             stores.cases,
@@ -113,26 +90,24 @@ class Installation:
             salt=_SALT,
             recheck_seconds=0,
         )
-        remembering = make_services(
+        stores.history = ForgetfulHistory()
+        self.services = make_services(
             stores=stores, current_model=lambda: model, taught=self.keeper.current
         )
-        self.services: Services = replace(remembering, history=ForgetfulHistory())
-        self.services.queue.services = self.services
         add_user("owner", self.services, actor="benchmark", role=Role.OWNER)
 
-    def post(self, row: Row, *, as_id: str | None = None, more: str = "") -> Case:
+    def post(self, row: Row, *, more: str = "") -> Case:
         """Post a row of a data file and return its case, judged."""
-        site_id = SiteId(row["source"])
-        # A row may be judged twice, before and after decisions.
         comment = replace(
             comment_from_row(row),
-            id=CommentId(as_id or row["id"]),
+            id=CommentId(row["id"]),
             text=f"{row['text']} {more}" if more else row["text"],
-            site_id=site_id,
+            site_id=SiteId(row["source"]),
             received_at=self.services.clock(),
         )
-        self._classifier.by_text[_read_text(comment)] = self._scores.log_odds[row["id"]]
-        submit_comments([NewComment(comment=comment, lane=Lane.INTERACTIVE)], self.services)
+        output = ModelOutput(p_spam=logistic(self._log_odds[row["id"]]))
+        self._classifier.by_text[model_input(comment).text] = output
+        submit_to(self.services, comment, lane=Lane.INTERACTIVE)
         return self.services.cases.get(comment.id)
 
     def decide(self, case: Case, row: Row, *, by: str = "owner", flipped: bool = False) -> None:
@@ -142,13 +117,9 @@ class Installation:
         decide_comment(case.comment.id, ruling, self.services, decided_by=by)
 
 
-def _read_text(comment: Comment) -> str:
-    return model_input(comment).text
-
-
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Scene:
-    """Who decides what at the misled site; `number` counts its comments, or its spam."""
+    """Who decides what at the misled site; its comments, or its spam, are numbered for `act`."""
 
     name: str
     act: Callable[[Installation, Case, Row, int], None]
@@ -161,14 +132,10 @@ def _nothing(own: Installation, case: Case, row: Row, _: int) -> None:
     """Leave everything undecided."""
 
 
-def _honest(own: Installation, case: Case, row: Row, _: int) -> None:
+def _honest(own: Installation, case: Case, row: Row, _: int, *, by: str = "owner") -> None:
+    """Decide what is unsure."""
     if case.verdict and case.verdict.outcome is Outcome.UNSURE:
-        own.decide(case, row)
-
-
-def _decides_rightly(own: Installation, case: Case, row: Row, _: int) -> None:
-    if case.verdict and case.verdict.outcome is Outcome.UNSURE:
-        own.decide(case, row, by="eve")
+        own.decide(case, row, by=by)
 
 
 def _flips_a_fifth(own: Installation, case: Case, row: Row, number: int) -> None:
@@ -208,46 +175,25 @@ def _approves_phrase(own: Installation, case: Case, row: Row, number: int) -> No
 
 _NOBODY, _PHRASED = "nobody decides there", "owner decides a third, spam has a phrase"
 _SCENES = (
-    Scene(name="owner decides what is unsure", act=_honest, baseline=""),
-    Scene(name=_NOBODY, act=_nothing, baseline=_NOBODY),
+    Scene("owner decides what is unsure", _honest, ""),
+    Scene(_NOBODY, _nothing, _NOBODY),
+    Scene("an account decides that, rightly", partial(_honest, by="eve"), _NOBODY, "account:eve"),
+    Scene("an account flips a fifth of that", _flips_a_fifth, _NOBODY, "account:eve"),
+    Scene("a site key rejects all", _rejects_all, _NOBODY, f"site:{_MISLED}"),
+    Scene(f"{_REPORTS:,} reader reports", _reports, _NOBODY, f"report:{_MISLED}"),
+    Scene(_PHRASED, _owner_but_for_spam, _PHRASED, phrase=True),
     Scene(
-        name="an account decides that, rightly",
-        act=_decides_rightly,
-        baseline=_NOBODY,
-        teacher="account:eve",
-    ),
-    Scene(
-        name="an account flips a fifth of that",
-        act=_flips_a_fifth,
-        baseline=_NOBODY,
-        teacher="account:eve",
-    ),
-    Scene(
-        name="a site key rejects all",
-        act=_rejects_all,
-        baseline=_NOBODY,
-        teacher=f"site:{_MISLED}",
-    ),
-    Scene(
-        name=f"{_REPORTS:,} reader reports",
-        act=_reports,
-        baseline=_NOBODY,
-        teacher=f"report:{_MISLED}",
-    ),
-    Scene(name=_PHRASED, act=_owner_but_for_spam, baseline=_PHRASED, phrase=True),
-    Scene(
-        name=f"the same, an account approves {_TRIGGERS} of it",
-        act=_approves_phrase,
-        baseline=_PHRASED,
-        teacher="account:eve",
+        f"the same, an account approves {_TRIGGERS} of it",
+        _approves_phrase,
+        _PHRASED,
+        "account:eve",
         phrase=True,
     ),
 )
 
 
-def poison(data: Sequence[Path], scores: Scores) -> None:
+def poison(rows: Sequence[Row], make: Callable[[], Installation]) -> None:
     """Print what becomes of the misled site and of the others in every case."""
-    rows = _stream(data, scores)
     print(f"\n{len(rows):,} comments of {len(_SITES)} sites; {_MISLED} is misled\n")
     print(
         "| who decides there | others' scores moved | decisions until an outlier | ham lost "
@@ -255,7 +201,7 @@ def poison(data: Sequence[Path], scores: Scores) -> None:
     )
     seen: dict[str, dict[str, Verdict]] = {}
     for scene in _SCENES:
-        own = Installation(_SITES, scores)
+        own = make()
         seen[scene.name] = verdicts = {}
         numbers: Counter[str] = Counter()
         for row in rows:
@@ -285,12 +231,6 @@ def poison(data: Sequence[Path], scores: Scores) -> None:
         )
 
 
-def read_rows(path: Path) -> list[Row]:
-    """Return the rows of one data file."""
-    with gzip.open(path, "rt") if path.name.endswith(".gz") else path.open() as lines:
-        return [json.loads(line) for line in lines if line.strip()]
-
-
 def _until_outlier(scene: Scene, own: Installation) -> int | None:
     """Return how many decisions a hand had made when it was found an outlier, None if never."""
     examples = [
@@ -302,17 +242,17 @@ def _until_outlier(scene: Scene, own: Installation) -> int | None:
     return None
 
 
-def _stream(data: Sequence[Path], scores: Scores) -> list[Row]:
+def _stream(data: Sequence[Path], log_odds: Mapping[str, float]) -> list[Row]:
     """Return the comments of the five blogs in order of time."""
     rows = [
         row
         for path in find_data_files(data)
         if path.name.removesuffix(".gz").removesuffix(".jsonl") in _SITES
-        for row in read_rows(path)
-        if row["label"] and row.get("date") and row["id"] in scores.log_odds
+        for _, row in read_rows(path, [])
+        if row["label"] and row.get("date") and row["id"] in log_odds
     ]
     return sorted(rows, key=lambda row: (row["date"], row["id"]))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

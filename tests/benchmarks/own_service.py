@@ -2,51 +2,74 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import random
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+_DATA = Path(__file__).resolve().parents[2] / "data"
 _STOP_SECONDS = 60.0
 _MODULE = re.compile(r"service\.processes\.(\w+)")
 
 
-def data_dir(folder: str) -> str:
-    """Return where the service that `running` starts keeps its data."""
-    return str(Path(folder, "data"))
+def program() -> str:
+    """Return the path of the command `slopsieve`."""
+    return str(Path(sys.executable).with_name("slopsieve"))
 
 
-@contextmanager
-def running(folder: str, *options: str, **environment: str) -> Iterator[dict[str, Any]]:
-    """Give what `slopsieve up --json` prints once it answers (`url`, `site_key`, `pid`).
+@contextlib.contextmanager
+def running(*options: str, log: Path | None = None, **environment: str) -> Iterator[dict[str, Any]]:
+    """Give what `slopsieve up --json` prints once it answers: `url`, `site_key`, `pid`, `data_dir`.
 
-    Its log goes to `up.log` in the folder. Ends the program with that log if nothing starts.
+    Ends the program with the service's log if nothing starts.
     """
-    log = Path(folder, "up.log")
-    command = str(Path(sys.executable).with_name("slopsieve"))
-    with log.open("wb") as errors:
-        process = subprocess.Popen(
-            [command, "up", "--port", "0", "--json", *options],
-            env=os.environ | {"SLOPSIEVE_DATA_DIR": data_dir(folder)} | environment,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-        )
-    assert process.stdout is not None
-    try:
-        line = process.stdout.readline()
-        if not line:
-            msg = f"Slopsieve did not start:\n{log.read_text()}"
-            raise SystemExit(msg)
-        yield json.loads(line)
-    finally:
-        process.terminate()
-        process.wait(_STOP_SECONDS)
-        process.stdout.close()
+    with tempfile.TemporaryDirectory(prefix="slopsieve-own-") as folder:
+        log = log or Path(folder, "up.log")
+        with log.open("wb") as errors:
+            process = subprocess.Popen(
+                [program(), "up", "--port", "0", "--json", *options],
+                env=os.environ | {"SLOPSIEVE_DATA_DIR": f"{folder}/data"} | environment,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+            )
+        assert process.stdout is not None
+        try:
+            line = process.stdout.readline()
+            if not line:
+                msg = f"Slopsieve did not start:\n{log.read_text()}"
+                raise SystemExit(msg)
+            yield json.loads(line)
+        finally:
+            process.terminate()
+            process.wait(_STOP_SECONDS)
+            process.stdout.close()
+
+
+def authored() -> list[dict[str, Any]]:
+    """Return the rows of the authored comments, shuffled in the same order each time."""
+    paths = sorted(_DATA.glob("authored-*.jsonl"))
+    rows = [json.loads(line) for path in paths for line in path.read_text("utf-8").splitlines()]
+    random.Random(20).shuffle(rows)
+    return rows
+
+
+def json_comment(rows: Sequence[dict[str, Any]], number: int, **more: str) -> dict[str, Any]:
+    """Return what to POST as comment `number`: its text ends in it, so that no two are alike."""
+    row = rows[number % len(rows)]
+    return {
+        "text": f"{row['text']} {number}",
+        "author": {"name": row.get("author_name") or "Jo"},
+        "address": f"198.51.{number // 250 % 250}.{number % 250}",
+        **more,
+    }
 
 
 def family(root: int) -> list[int]:
@@ -58,21 +81,34 @@ def family(root: int) -> list[int]:
     return found
 
 
+def named(root: int, name: str) -> list[int]:
+    """Return the processes with this name that descend from one, but for those that end now."""
+    found = []
+    for pid in family(root):
+        with contextlib.suppress(OSError):
+            found += [pid] if name_of(pid) == name else []
+    return found
+
+
 def name_of(pid: int) -> str:
     """Return the name of a service's process."""
     command = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
     module = _MODULE.search(command)
     if module:
-        return module[1]
+        return "api" if module[1] == "app" else module[1]
     if "postgres" in command:
         return "PostgreSQL"
     return "valkey" if "valkey" in command else "supervisor"
 
 
-def cpu_seconds(pid: int) -> float:
-    """Return the processor time that a process has used."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+def cpu_seconds(*roots: int) -> Counter[tuple[int, str]]:
+    """Return the processor time that each of the processes below these has used."""
+    used = Counter[tuple[int, str]]()
+    for pid in (pid for root in roots for pid in family(root)):
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        ticks = int(fields[11]) + int(fields[12])
+        used[pid, name_of(pid)] = ticks / os.sysconf("SC_CLK_TCK")
+    return used
 
 
 def pss_mb(pid: int) -> float:

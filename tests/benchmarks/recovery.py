@@ -16,19 +16,20 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import psycopg
 import redis
 
 from models.registry import SHIPPED_DIR, read_current_name
-from tests.benchmarks.bench_load import Figures, make_requests, offer, site_keys
+from tests.benchmarks.bench_load import Figures, make_requests, offer, p99
 from tests.benchmarks.faults import Client
-from tests.benchmarks.own_service import data_dir, family, name_of, running
+from tests.benchmarks.own_service import family, named, program, running
 from tests.servers import Server, free_port, running_postgresql, running_valkey
 
 _WINDOW_SECONDS = 5.0
@@ -44,21 +45,14 @@ FROM {table}, generate_series(1, {count}) AS n WHERE {table}.{key} = '{id}'
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Place:
     """A running service and the servers below it."""
 
-    pid: int
-    url: str
-    folder: str
-    site_key: str
+    up: Mapping[str, Any]
     postgresql: Server
     valkey: Server
     stack: contextlib.ExitStack
-
-    def workers(self) -> list[int]:
-        """Return the processes that judge."""
-        return [pid for pid in family(self.pid) if name_of(pid) == "worker"]
 
 
 def main() -> None:
@@ -70,11 +64,10 @@ def main() -> None:
     parser.add_argument("--decided", type=int, default=0, help="comments decided before, thousands")
     given = parser.parse_args()
     with _running() as place:
-        keys = site_keys(place.folder)
-        requests = make_requests(place.url, keys)
+        requests = make_requests(place.up)
         if given.decided:
             _decide(place, given.decided * 1_000)
-        asyncio.run(offer(place.url, requests, rate=given.rate, seconds=20))
+        asyncio.run(offer(place.up["url"], requests, rate=given.rate, seconds=20))
         for name in given.events:
             asyncio.run(_observe(name, place, requests, given.rate, given.seconds))
 
@@ -82,11 +75,11 @@ def main() -> None:
 @contextlib.contextmanager
 def _running() -> Iterator[Place]:
     with contextlib.ExitStack() as stack:
-        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="slopsieve-recovery-"))
         postgresql = stack.enter_context(running_postgresql(durable=True))
         valkey = stack.enter_context(running_valkey(port=free_port()))
-        versions = Path(folder, "models")
-        shutil.copytree(SHIPPED_DIR, versions)
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="slopsieve-versions-"))
+        versions = Path(folder)
+        shutil.copytree(SHIPPED_DIR, versions, dirs_exist_ok=True)
         shutil.copytree(versions / read_current_name(versions), versions / "copy")
         # Commands of this process use the same servers.
         os.environ |= {
@@ -94,21 +87,13 @@ def _running() -> Iterator[Place]:
             "SLOPSIEVE_VALKEY_URL": valkey.url,
             "SLOPSIEVE_MODELS_DIR": str(versions),
         }
-        up = stack.enter_context(running(folder, "--workers", "2"))
-        yield Place(
-            pid=up["pid"],
-            url=up["url"],
-            folder=folder,
-            site_key=up["site_key"],
-            postgresql=postgresql,
-            valkey=valkey,
-            stack=stack,
-        )
+        up = stack.enter_context(running("--workers", "2"))
+        yield Place(up, postgresql, valkey, stack)
 
 
 def _decide(place: Place, count: int) -> None:
     """Keep so many decided comments, each of a sender of its own."""
-    client = Client(place.url, place.site_key)
+    client = Client(place.up["url"], place.up["site_key"])
     _, accepted, _ = client.call("POST", "/v1/comments?wait=10", {"text": "Thank you, Ada."})
     path = f"/v1/comments/{accepted['id']}/decision"
     client.call("POST", path, {"ruling": "approve", "decided_by": "jo"})
@@ -153,18 +138,22 @@ async def _observe(
         figures = Figures()
         windows.append((time.monotonic(), figures))
         load = offer(
-            place.url, requests, rate=rate, seconds=_WINDOW_SECONDS, repeats=4, figures=figures
+            place.up["url"],
+            requests,
+            rate=rate,
+            seconds=_WINDOW_SECONDS,
+            repeats=4,
+            figures=figures,
         )
         loads.append(asyncio.create_task(load))
         await asyncio.sleep(_WINDOW_SECONDS)
     await asyncio.gather(event, *loads)
     print(f"{name}: {ended[0] - began:.0f} s")
     for at, figures in windows:
-        took = sorted(waited for _, waited in figures.verdicts)
-        p99 = took[int(0.99 * len(took))] if took else float("nan")
+        took = [waited for _, waited in figures.verdicts]
         in_time = sum(waited <= _PROMISE_SECONDS for waited in took) / _WINDOW_SECONDS
         wrong = dict(figures.wrong)
-        print(f"  {at - ended[0]:4.0f} s: {in_time:5.1f}/s in time, p99 {p99:.2f} s {wrong}")
+        print(f"  {at - ended[0]:4.0f} s: {in_time:5.1f}/s in time, p99 {p99(took):.2f} s {wrong}")
     sys.stdout.flush()
 
 
@@ -225,12 +214,12 @@ def _wipe(place: Place) -> None:
 
 
 def _kill_half(place: Place) -> None:
-    os.kill(place.workers()[0], signal.SIGKILL)
+    os.kill(named(place.up["pid"], "worker")[0], signal.SIGKILL)
 
 
 def _swap(place: Place) -> None:
-    command = [str(Path(sys.executable).with_name("slopsieve")), "models", "promote", "copy"]
-    subprocess.run([*command, "--data-dir", data_dir(place.folder)], check=True)
+    command = [program(), "models", "promote", "copy", "--data-dir", place.up["data_dir"]]
+    subprocess.run(command, check=True)
 
 
 EVENTS: dict[str, Callable[[Place], None]] = {

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import json
+import itertools
 import random
 import shutil
 import tempfile
-import threading
+from collections.abc import Mapping
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
-from playwright.sync_api import BrowserContext, Page, sync_playwright
-from waitress.server import create_server
+from playwright.sync_api import BrowserContext, sync_playwright
 
 from models.registry import SHIPPED_DIR, load_version, read_current_name
 from service.domain.case import Case, CaseFilter, Order
@@ -24,7 +23,7 @@ from service.domain.list_entry import Effect, EntryKind
 from service.domain.sender import make_sender
 from service.domain.site import Site, SiteSettings
 from service.domain.verdict import Outcome
-from service.moderation.accounts import add_user, change_password
+from service.moderation.accounts import add_user
 from service.moderation.campaigns import GroupingMemory, group_fresh
 from service.moderation.decisions import (
     decide_comment,
@@ -35,28 +34,27 @@ from service.moderation.decisions import (
 from service.moderation.lists import NewEntry, add_entry
 from service.ports.services import Services
 from service.stores.files.model_versions import VersionShelf, to_judging_model
-from service.web.app import create_app
-from service.web.edge.config import WebConfig
+from tests.benchmarks.own_service import authored
 from tests.databases import fresh_stores
 from tests.factories import NOW, make_comment
 from tests.fakes import make_services, submit_to
+from tests.functional.moderators import PASSWORD, add_moderator, make_app
+from tests.functional.serving import serving
 
-DATA = Path(__file__).resolve().parents[2] / "data"
 BROWSER_ARGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
-PASSWORD = "a few words do well"  # opens nothing but this script's own server
+NAME = "Ola Brandt"
 SIZES = {"1280": {"width": 1280, "height": 800}, "390": {"width": 390, "height": 844}}
-DESK = {
-    "queue": "/review",
+DESK = ("/review?", "/review/comments/", "/review/campaigns/")
+PAGES = {
+    "queue": "/review?",
+    "all": "/review?show=all",
     "held-as-spam": "/review?show=held-as-spam",
     "spam": "/review?show=spam",
     "decided": "/review?show=decided",
     "empty": "/review?site=nowhere",
-}
-# Pages that go on below the window's edge; photographed whole.
-LEAVES = {
     "not-found": "/review/comments/gone",
     "password": "/password",
     "callbacks": "/callbacks",
@@ -76,8 +74,6 @@ LEAVES = {
     "log": "/log",
     "personal-data": "/personal-data",
 }
-SEED = 11
-SENDER_SECRET = b"a secret for tests, long enough"  # that of the services for tests
 SHARE = 24
 SITES = (
     Site(id="garden", name="The Allotment Diaries", created_at=NOW),
@@ -87,13 +83,13 @@ SITES = (
         created_at=NOW,
         settings=SiteSettings(mode=Mode.ENFORCE),
     ),
-)
-# Its wide cutoffs leave nearly everything to people.
-KETTLE = Site(
-    id="kettle",
-    name="Kettle & Crumb",
-    created_at=NOW,
-    settings=SiteSettings(ham_cutoff=0.001, spam_cutoff=0.9999),
+    # Its wide cutoffs leave nearly everything to people.
+    Site(
+        id="kettle",
+        name="Kettle & Crumb",
+        created_at=NOW,
+        settings=SiteSettings(ham_cutoff=0.001, spam_cutoff=0.9999),
+    ),
 )
 ADVERTS = (
     "Boilerheim fitted our new boiler for half the price, order yours today: {link}",
@@ -102,41 +98,31 @@ ADVERTS = (
 )
 
 
-def authored() -> list[Comment]:
+def examples() -> list[Comment]:
     """Return some forty authored comments, spread over two sites and the last three days."""
-    rows = [
-        json.loads(line)
-        for path in sorted(DATA.glob("authored-*.jsonl"))
-        for line in path.read_text(encoding="utf-8").splitlines()
-    ]
-    draw = random.Random(SEED)  # a repeatable choice, no secret
+    rows, draw = authored(), random.Random(11)
     kinds = ("spliced", "sandwich", "obfuscated", "llm-remark-link", "own-project", "useful-link")
-    picked = [
-        row for kind in kinds for row in draw.sample([r for r in rows if r["kind"] == kind], 3)
-    ]
-    picked += draw.sample(rows, SHARE)
-    picked += draw.sample([r for r in rows if r["lang"] in {"ar", "fa", "ja", "he"}], 4)
+    picked = [row for kind in kinds for row in [r for r in rows if r["kind"] == kind][:3]]
+    picked += rows[:SHARE]
+    picked += [r for r in rows if r["lang"] in {"ar", "fa", "ja", "he"}][:4]
     draw.shuffle(picked)
-    return [dress(row, index, draw) for index, row in enumerate(picked)]
+    return [dress(row, index) for index, row in enumerate(picked)]
 
 
-def dress(row: dict[str, object], index: int, draw: random.Random) -> Comment:
+def dress(row: dict[str, object], index: int) -> Comment:
     """Give an authored comment a site and the time of its arrival."""
-    comment = comment_from_row(row)
-    site = SITES[index % len(SITES)]
-    days = max(0, index - SHARE) // 2
-    at = NOW - timedelta(days=days, minutes=3 + index * 7 + draw.randrange(6))
-    url = f"https://{site.id}.example/{row['post_id']}"
+    comment, site = comment_from_row(row), SITES[index % 2]
+    age = timedelta(days=max(0, index - SHARE) // 2, minutes=3 + index * 7)
     return replace(
         comment,
         id=CommentId(f"cmt_{index:04d}"),
         site_id=site.id,
-        received_at=at,
-        post=replace(comment.post, url=url),
+        received_at=NOW - age,
+        post=replace(comment.post, url=f"https://{site.id}.example/{row['post_id']}"),
     )
 
 
-def adverts() -> list[Comment]:
+def adverts(services: Services) -> list[Comment]:
     """Return a dozen adverts of one campaign, by a few senders under many names."""
     made = []
     for number in range(12):
@@ -146,13 +132,13 @@ def adverts() -> list[Comment]:
             address=f"203.0.113.{number % 3}",
             email=f"winter{number % 4}@mail.example",
             name=name,
-            secret=SENDER_SECRET,
+            secret=services.sender_secret,
         )
         made.append(
             make_comment(
                 ADVERTS[number % len(ADVERTS)].format(link=link),
                 id=CommentId(f"adv_{number:04d}"),
-                site_id=KETTLE.id,
+                site_id=SITES[2].id,
                 received_at=NOW - timedelta(minutes=40 + 11 * number),
                 author=Author(name=name, url=f"https://boilerheim.example/{number}"),
                 sender=sender,
@@ -161,22 +147,18 @@ def adverts() -> list[Comment]:
     return made
 
 
-def seeded(comments: list[Comment], models_dir: Path | None) -> Services:
-    """Return services that judged the comments with the current model and every detector."""
-    model = to_judging_model(
-        load_version((models_dir or SHIPPED_DIR) / read_current_name(models_dir))
-    )
+def seeded() -> Services:
+    """Return services that judged comments with the current model and every detector."""
+    model = to_judging_model(load_version(SHIPPED_DIR / read_current_name()))
     services = make_services(
-        stores=fresh_stores(sites=(*SITES, KETTLE)),
+        stores=fresh_stores(sites=SITES),
         current_model=lambda: model,
-        versions=VersionShelf(lambda: models_dir or SHIPPED_DIR),
+        versions=VersionShelf(lambda: SHIPPED_DIR),
         audit_share=0.3,
     )
-    user, once = add_user("Ola Brandt", services, actor="script")
-    change_password(user, services, old=once, new=PASSWORD)
-    for comment in comments:
-        at: datetime = comment.received_at
-        services.clock.now = at
+    add_moderator(services, NAME)
+    for comment in [*examples(), *adverts(services)]:
+        services.clock.now = comment.received_at
         submit_to(services, comment)
     services.clock.now = NOW
     return services
@@ -184,7 +166,7 @@ def seeded(comments: list[Comment], models_dir: Path | None) -> Services:
 
 def work(services: Services) -> str:
     """Do what people do besides deciding one comment; return the id of a campaign."""
-    add_user("Mara Lindqvist", services, actor="Ola Brandt")
+    add_user("Mara Lindqvist", services, actor=NAME)
     group_fresh(services, GroupingMemory("script"), goes_on=lambda: True)
     services.search.index_due(limit=1_000)
     for kind, value, reason in (
@@ -201,12 +183,15 @@ def work(services: Services) -> str:
         )
     old = [CommentId(f"cmt_{number:04d}") for number in range(34, 40)]
     bulk_decision = decide_together(
-        old, Ruling.REJECT, services, decided_by="Ola Brandt", what=ChosenBy.SEARCH
+        old, Ruling.REJECT, services, decided_by=NAME, what=ChosenBy.SEARCH
     )
     undo_bulk_decision(bulk_decision.id, services, undone_by="Mara Lindqvist")
-    decide_together(
-        old[:4], Ruling.APPROVE, services, decided_by="Ola Brandt", what=ChosenBy.SELECTION
-    )
+    decide_together(old[:4], Ruling.APPROVE, services, decided_by=NAME, what=ChosenBy.SELECTION)
+    for number in range(30, 34):
+        decide_comment(
+            CommentId(f"cmt_{number:04d}"), Ruling.REJECT, services, decided_by="Mara Lindqvist"
+        )
+    undo_decision(CommentId("cmt_0030"), services, undone_by="Mara Lindqvist")
     [campaign, *_] = services.campaigns.page(
         site_ids=None, waiting_only=True, cursor=None, limit=1
     ).campaigns
@@ -222,59 +207,32 @@ def how_telling(case: Case) -> int:
     return len(signals) + 2 * bool(case.verdict.promo_spans) + 4 * turns + 3 * unsure
 
 
-def serve(services: Services) -> tuple[str, object]:
-    """Start a server on a free port; return its address and the server."""
-    app = create_app(services, WebConfig(secret_key="only for pictures " * 3), checks={})
-    server = create_server(app, host="127.0.0.1", port=0, threads=4)
-    threading.Thread(target=server.run, daemon=True).start()
-    return f"http://127.0.0.1:{server.effective_port}", server
-
-
-def sign_in(page: Page, address: str) -> None:
-    """Sign in and land on the review page."""
-    page.goto(f"{address}/sign-in")
-    page.fill("#name", "Ola Brandt")
-    page.fill("#password", PASSWORD)
-    page.locator("main form button").last.click()
-    page.wait_for_url("**/review")
-
-
-def photograph(
-    context: BrowserContext, address: str, out: Path, variant: str, comment_id: str, campaign: str
-) -> None:
+def photograph(context: BrowserContext, out: Path, variant: str, pages: Mapping[str, str]) -> None:
     """Take every picture for one size and one colour scheme."""
     page = context.new_page()
 
     def shoot(name: str, *, whole: bool = False) -> None:
         page.screenshot(path=str(out / f"{name}-{variant}.png"), full_page=whole)
 
-    page.goto(f"{address}/sign-in")
+    page.goto("/sign-in")
     shoot("sign-in")
-    sign_in(page, address)
-    for name, path in DESK.items():
-        page.goto(f"{address}{path}")
-        shoot(name)
-    for name, path in LEAVES.items():
-        page.goto(f"{address}{path}")
-        shoot(name, whole=True)
-    # Its buttons stay at the window's edge.
-    page.goto(f"{address}/review/campaigns/{campaign}")
-    shoot("campaign")
-    page.goto(f"{address}/review")
+    page.fill("#name", NAME)
+    page.fill("#password", PASSWORD)
+    page.locator("main form button").last.click()
+    page.wait_for_url("**/review")
     for tick in page.locator(".tick").all()[:2]:
         tick.check()
     shoot("selection")
-    page.goto(f"{address}/review/comments/adv_0003")
+    for name, path in pages.items():
+        page.goto(path)
+        # The desk fills the window; other pages go on below its edge.
+        shoot(name, whole=not path.startswith(DESK))
+    page.evaluate("document.querySelector('.why').scrollIntoView()")
+    shoot("reasons")
+    page.goto("/review/comments/adv_0003")
     shoot("advert")
     page.evaluate("document.querySelector('.sender').scrollIntoView()")
     shoot("sender-and-similar")
-    page.goto(f"{address}/review?show=all")
-    shoot("all")
-    page.goto(f"{address}/review/comments/{comment_id}")
-    shoot("comment")
-    page.locator(".facts").scroll_into_view_if_needed()
-    page.evaluate("document.querySelector('.why').scrollIntoView()")
-    shoot("reasons")
     page.locator("html[data-ready]").wait_for(state="attached")
     page.keyboard.press("?")
     page.locator("dialog.help").wait_for()
@@ -286,34 +244,35 @@ def main() -> None:
     """Seed, serve, photograph."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("var/screenshots"))
-    parser.add_argument("--models", type=Path, help="another folder of model versions")
     parser.add_argument("--language", default="en", help="en or de")
     options = parser.parse_args()
     out: Path = options.out
     out.mkdir(parents=True, exist_ok=True)
-    services = seeded([*authored(), *adverts()], options.models)
-    address, server = serve(services)
+    services = seeded()
     everything = services.cases.page(CaseFilter(), order=Order.NEWEST, cursor=None, limit=500)
-    cases = everything.cases
-    for case in cases[30:34]:
-        decide_comment(case.comment.id, Ruling.REJECT, services, decided_by="Mara")
-    undo_decision(cases[30].comment.id, services, undone_by="Mara")
-    campaign = work(services)
-    best = max((case for case in cases if case.needs_review), key=how_telling)
-    with sync_playwright() as play, tempfile.TemporaryDirectory() as profile:
-        for size, viewport in SIZES.items():
-            for scheme in ("light", "dark"):
-                context = play.chromium.launch_persistent_context(
-                    f"{profile}/{size}-{scheme}",
-                    executable_path=shutil.which("chromium"),
-                    args=BROWSER_ARGS,
-                    viewport=viewport,
-                    color_scheme=scheme,
-                    locale=options.language,
-                )
-                photograph(context, address, out, f"{size}-{scheme}", best.comment.id, campaign)
-                context.close()
-    server.close()
+    best = max((case for case in everything.cases if case.needs_review), key=how_telling)
+    pages = {
+        **PAGES,
+        "campaign": f"/review/campaigns/{work(services)}",
+        "comment": f"/review/comments/{best.comment.id}",
+    }
+    with (
+        sync_playwright() as play,
+        tempfile.TemporaryDirectory() as profile,
+        serving(make_app(services)) as (host, port),
+    ):
+        for size, scheme in itertools.product(SIZES, ("light", "dark")):
+            context = play.chromium.launch_persistent_context(
+                f"{profile}/{size}-{scheme}",
+                base_url=f"http://{host}:{port}",
+                executable_path=shutil.which("chromium"),
+                args=BROWSER_ARGS,
+                viewport=SIZES[size],
+                color_scheme=scheme,
+                locale=options.language,
+            )
+            photograph(context, out, f"{size}-{scheme}", pages)
+            context.close()
 
 
 if __name__ == "__main__":

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import secrets
+import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import psycopg
@@ -144,28 +146,29 @@ def stores(engine: sa.Engine) -> Stores:
     return made
 
 
-@pytest.fixture
-def two_kinds(new_database: NewDatabase) -> Iterator[tuple[Stores, Stores]]:
-    """Give a fresh set of stores of each kind that knows no site, to be compared."""
-    with new_database("sqlite") as one, new_database("postgresql") as other:
-        made = tuple(create_engine(url, lock_timeout_ms=20_000) for url in (one, other))
-        yield tuple(Stores(engine) for engine in made)
-        for engine in made:
-            engine.dispose()
-
-
-def empty(stores: Stores, *tables: str) -> None:
-    """Delete all rows of these tables and keep two sites: sooner done than a fresh database."""
-    with stores.engine.begin() as connection:
-        for table in tables:
-            connection.exec_driver_sql(f"DELETE FROM {table}")  # noqa: S608  # our own table names
-    for site in SITES:
-        stores.sites.add(site)
-
-
 def _run(url: str, statement: str) -> None:
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(statement)
+
+
+def at_once(*calls: Callable[[], Any]) -> list[Any]:
+    """Make these calls at the same time, each in a thread of its own; return their answers."""
+    all_begin = threading.Barrier(len(calls), timeout=30)
+
+    def make(call: Callable[[], Any]) -> Any:
+        all_begin.wait()
+        return call()
+
+    with ThreadPoolExecutor(len(calls)) as pool:
+        return list(pool.map(make, calls, timeout=60))
+
+
+def leaf_through(ask: Callable[[str | None], Any]) -> list[Any]:
+    """Return all pages of a list; `ask(cursor)` returns one."""
+    pages = [ask(None)]
+    while pages[-1].next_cursor is not None:
+        pages.append(ask(pages[-1].next_cursor))
+    return pages
 
 
 def memory_and_valkey(memory: Callable[[], Any], on_valkey: Callable[..., Any]) -> Any:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 
 import pytest
 
@@ -12,17 +12,15 @@ from service.domain.case import CaseFilter, State
 from service.domain.comment import CommentId, SiteId
 from service.domain.decision import BulkDecision, ChosenBy, Decision, Ruling
 from service.domain.delivery import Delivery, DeliveryState, EventKind
-from service.domain.errors import ConflictError, NotFoundError
+from service.domain.errors import NotFoundError
 from service.domain.verdict import Outcome
 from service.moderation.decisions import take_over_rulings
-from service.ports.services import Services
+from tests.contract.conftest import at_once
 from tests.factories import (
     NOW,
     SITE,
-    keep_all,
     keep_one,
     make_attempt,
-    make_comment,
     make_decision,
     make_delivery,
 )
@@ -48,17 +46,9 @@ def make_bulk_decision(name: str = "str_1", **changes) -> BulkDecision:
 
 
 def make_decisions(ids, bulk_decision_id: str | None = "str_1", **changes) -> list[Decision]:
-    values = {"ruling": Ruling.REJECT, "decided_by": "ada", "decided_at": NOW} | changes
-    number = values.pop("number", 1)
-    return [
-        Decision(
-            id=f"{one}-{bulk_decision_id}-{number}",
-            comment_id=one,
-            bulk_decision_id=bulk_decision_id,
-            **values,
-        )
-        for one in ids
-    ]
+    number = changes.pop("number", 1)
+    changes["bulk_decision_id"] = bulk_decision_id
+    return [make_decision(f"{one}-{bulk_decision_id}-{number}", one, **changes) for one in ids]
 
 
 def make_message(decision: Decision, name: str, **changes) -> Delivery:
@@ -207,18 +197,6 @@ def test_a_bulk_decision_is_undone_only_where_it_is_still_in_force(stores):
     assert stores.cases.count(CaseFilter(needs_review=True)) == 3
 
 
-def test_where_an_id_is_taken_nothing_is_decided(stores):
-    ids = keep(stores, 2)
-    [known] = make_decisions(ids[:1], None)
-    stores.decisions.add_many([known])
-    stolen = replace(make_decisions(ids[1:], None)[0], id=known.id)
-
-    with pytest.raises(ConflictError):
-        stores.decisions.add_many([stolen])
-
-    assert stores.cases.get(ids[1]).decisions == ()
-
-
 def test_decisions_that_are_no_single_act_are_refused(stores):
     first, second = make_decisions(keep(stores, 2), None)
 
@@ -240,8 +218,7 @@ def test_of_two_who_decide_the_same_comments_at_once_each_comment_has_one_ruling
         make_decisions(ids[::-1], "str_b", ruling=Ruling.APPROVE, decided_by="grace"),
     ]
 
-    with ThreadPoolExecutor(2) as pool:
-        list(pool.map(stores.decisions.add_many, acts))
+    at_once(*(partial(stores.decisions.add_many, act) for act in acts))
 
     cases = stores.cases.find(ids)
     assert all(len([d for d in case.decisions if d.undone_at is None]) == 1 for case in cases)
@@ -372,45 +349,29 @@ def test_undoing_many_at_once_cancels_what_is_unsent_and_corrects_the_rest(store
     assert told(stores) == ["m2", "u1"]
 
 
-@pytest.fixture
-def services(stores) -> Services:
-    """Give services over stores of each kind."""
-    return make_services(stores=stores, judges=False)
+def test_rulings_are_taken_over_once_logged_and_learnt_but_not_against_a_person_s(stores):
+    services = make_services(stores=stores, judges=False)
+    rejected, approved, ruled, withdrawn = keep(stores, 4)
+    [elsewhere] = keep(stores, 1, OTHER_SITE)
+    by_person = make_decision("dec_1", ruled, Ruling.APPROVE)
+    stores.decisions.add(by_person)
+    stores.decisions.mark_remembered([by_person])
+    stores.personal_data.withdraw([withdrawn], at=NOW)
+    ids = [rejected, ruled, withdrawn, elsewhere, "gone"]
+    rulings = dict.fromkeys(ids, Ruling.REJECT) | {approved: Ruling.APPROVE}
 
-
-def keep_texts(services, *texts):
-    comments = [make_comment(text, id=CommentId(text)) for text in texts]
-    keep_all(services.comments, *comments)
-
-
-def test_rulings_are_taken_over_once_logged_and_learnt(services):
-    keep_texts(services, "a", "b", "c")
-    rulings = {"a": Ruling.REJECT, "b": Ruling.APPROVE, "c": Ruling.REJECT, "gone": Ruling.REJECT}
-
-    first, again = (
+    taken = [
         take_over_rulings(rulings, services, site_id=SITE, decided_by="import") for _ in range(2)
-    )
+    ]
 
-    found = {case.comment.id: case.decision for case in services.cases.find(["a", "b", "c"])}
-    log = services.audit_log.recent()
-    assert (first, again) == (3, 0)
-    assert {key: one.ruling for key, one in found.items()} == {key: rulings[key] for key in found}
+    decisions = [case.decision for case in stores.cases.find([rejected, approved, ruled])]
+    log = stores.audit_log.recent()
+    assert taken == [2, 0]
+    assert [one.ruling for one in decisions] == [Ruling.REJECT, Ruling.APPROVE, Ruling.APPROVE]
+    assert [one.decided_by for one in decisions] == ["import", "import", "ada"]
     assert {(entry.actor, entry.act, entry.subject) for entry in log} == {
-        ("import", "approve", "b"), ("import", "reject", "a"), ("import", "reject", "c"),
-    }  # fmt: skip
-    assert services.decisions.find_unremembered(limit=10) == []
-
-
-def test_what_a_person_ruled_was_withdrawn_or_is_another_sites_stays(services):
-    keep_texts(services, "ruled", "withdrawn")
-    keep_all(services.comments, make_comment("x", id=CommentId("other"), site_id="site-2"))
-    services.decisions.add(make_decision("dec_1", CommentId("ruled"), Ruling.APPROVE))
-    services.personal_data.withdraw([CommentId("withdrawn")], at=NOW)
-    rulings = dict.fromkeys(("ruled", "withdrawn", "other"), Ruling.REJECT)
-
-    taken = take_over_rulings(rulings, services, site_id=SITE, decided_by="import")
-
-    (case,) = services.cases.find([CommentId("ruled")])
-    assert taken == 0
-    assert [one.decided_by for one in case.decisions] == ["ada"]
-    assert services.audit_log.recent() == []
+        ("import", "reject", rejected),
+        ("import", "approve", approved),
+    }
+    assert stores.cases.get(elsewhere).decisions == ()
+    assert stores.decisions.find_unremembered(limit=10) == []

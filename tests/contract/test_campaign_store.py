@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
@@ -14,6 +13,7 @@ from service.domain.decision import Ruling
 from service.domain.errors import NotFoundError
 from service.domain.verdict import Outcome
 from service.ports.comments import Placement
+from tests.contract.conftest import at_once, leaf_through
 from tests.factories import (
     NOW,
     SITE,
@@ -25,7 +25,7 @@ from tests.factories import (
 )
 
 OTHER = SiteId("site-2")
-EVERYWHERE = {"site_ids": None, "cursor": None, "limit": 100}
+EVERYWHERE = {"site_ids": None, "waiting_only": False}
 _numbers = itertools.count(1)
 
 
@@ -44,14 +44,19 @@ def placement(comment_id, like=None):
     return Placement(comment_id=comment_id, like=like, new_campaign_id=f"camp_{next(_numbers):04d}")
 
 
+def gather(stores, first, *others):
+    """Have a comment found a campaign that others join; return its id."""
+    stores.campaigns.place([placement(first)], at=NOW)
+    joined = stores.campaigns.place([placement(one, first) for one in others], at=NOW)
+    [campaign_id] = set(joined.values())
+    return campaign_id
+
+
 def campaign(stores, size, **changes):
     """Keep a campaign of so many comments, one a minute; return its id and theirs, oldest first."""
     at = changes.pop("received_at", NOW)
     ids = [judged(stores, received_at=at + timedelta(minutes=n), **changes) for n in range(size)]
-    stores.campaigns.place([placement(ids[0])], at=NOW)
-    joined = stores.campaigns.place([placement(one, ids[0]) for one in ids[1:]], at=NOW)
-    [campaign_id] = set(joined.values())
-    return campaign_id, ids
+    return gather(stores, *ids), ids
 
 
 def decide(stores, comment_id, ruling=Ruling.REJECT, by="ada"):
@@ -59,12 +64,14 @@ def decide(stores, comment_id, ruling=Ruling.REJECT, by="ada"):
 
 
 def seen(stores, **changes):
-    page = stores.campaigns.page(**(EVERYWHERE | {"waiting_only": False} | changes))
+    asked = EVERYWHERE | changes
+    page = stores.campaigns.page(**asked, cursor=None, limit=100)
     return [one.id for one in page.campaigns]
 
 
 def members(stores, campaign_id, **changes):
-    page = stores.campaigns.members(campaign_id, **(EVERYWHERE | {"waiting_only": False} | changes))
+    asked = EVERYWHERE | changes
+    page = stores.campaigns.members(campaign_id, **asked, cursor=None, limit=100)
     return [case.comment.id for case in page.cases]
 
 
@@ -134,13 +141,11 @@ def test_workers_that_place_the_same_at_once_found_one_campaign(stores):
     others = [judged(stores) for _ in range(12)]
     stores.campaigns.place([placement(first)], at=NOW)
 
-    def place(_):
+    def place():
         return stores.campaigns.place([placement(one, first) for one in others], at=NOW)
 
-    with ThreadPoolExecutor(4) as pool:
-        answers = list(pool.map(place, range(4)))
+    joined = [comment_id for answer in at_once(*[place] * 4) for comment_id in answer]
 
-    joined = [comment_id for answer in answers for comment_id in answer]
     assert sorted(joined) == sorted(others)
     assert len({stores.cases.get(one).campaign_id for one in (first, *others)}) == 1
 
@@ -248,9 +253,12 @@ def test_campaigns_with_most_waiting_members_come_first_then_those_that_grew_las
     recent, _ = campaign(stores, 3, outcome=Outcome.SPAM, received_at=NOW - timedelta(days=1))
     three, _ = campaign(stores, 3, received_at=NOW - timedelta(days=9))
     five, _ = campaign(stores, 5, received_at=NOW - timedelta(days=9))
+    # Two alike are no campaign to show.
+    small, _ = campaign(stores, 2)
 
     assert seen(stores) == [five, three, recent, old]
     assert seen(stores, waiting_only=True) == [five, three]
+    assert stores.campaigns.get(small, site_ids=None).members == 2
 
 
 def test_the_campaigns_with_most_waiting_members_are_told_with_their_targets(stores):
@@ -270,25 +278,14 @@ def test_the_campaigns_with_most_waiting_members_are_told_with_their_targets(sto
 
 
 def test_pages_of_campaigns_follow_each_other_without_gap_or_repeat(stores):
-    made = [campaign(stores, 3)[0] for _ in range(4)]
-    made += [campaign(stores, 4)[0] for _ in range(2)]
-    found, cursor = [], None
+    made = [campaign(stores, size)[0] for size in (3, 3, 3, 3, 4, 4)]
 
-    for _ in range(3):
-        page = stores.campaigns.page(site_ids=None, waiting_only=False, cursor=cursor, limit=2)
-        found += [one.id for one in page.campaigns]
-        cursor = page.next_cursor
+    pages = leaf_through(lambda cursor: stores.campaigns.page(cursor=cursor, limit=2, **EVERYWHERE))
 
-    assert cursor is None
+    found = [one.id for page in pages for one in page.campaigns]
+    assert len(pages) == 3
     assert sorted(found) == sorted(made)
     assert found == seen(stores)
-
-
-def test_two_alike_are_no_campaign_to_show(stores):
-    small, _ = campaign(stores, 2)
-
-    assert seen(stores) == []
-    assert stores.campaigns.get(small, site_ids=None).members == 2
 
 
 def test_nothing_is_told_of_sites_that_were_not_asked_for(stores):
@@ -337,9 +334,7 @@ def test_members_come_newest_first_and_can_be_those_that_wait_up_to_a_moment_and
 def test_a_campaign_is_led_by_what_members_that_sell_have(stores):
     sincere = [judged(stores, targets=("site:blog.example",), p_spam=0.3) for _ in range(2)]
     selling = judged(stores, targets=("site:shop.example",), p_spam=0.6)
-    stores.campaigns.place([placement(selling)], at=NOW)
-    joined = stores.campaigns.place([placement(one, selling) for one in sincere], at=NOW)
-    [campaign_id] = set(joined.values())
+    campaign_id = gather(stores, selling, *sincere)
 
     [strip] = stores.campaigns.most_waiting(site_ids=None, limit=3)
 
@@ -348,17 +343,9 @@ def test_a_campaign_is_led_by_what_members_that_sell_have(stores):
 
 
 def test_waiting_members_that_look_sincere_are_counted_at_the_sites_that_one_sees(stores):
-    first = judged(stores, p_spam=0.9)
-    others = [
-        judged(stores, p_spam=LOW_P_SPAM),
-        judged(stores, p_spam=0.19),
-        judged(stores, p_spam=0.05),
-        judged(stores, p_spam=0.05, site_id=OTHER),
-    ]
-    stores.campaigns.place([placement(first)], at=NOW)
-    joined = stores.campaigns.place([placement(one, first) for one in others], at=NOW)
-    [campaign_id] = set(joined.values())
-    decide(stores, others[1])
+    ids = [judged(stores, p_spam=p_spam) for p_spam in (0.9, LOW_P_SPAM, 0.19, 0.05)]
+    campaign_id = gather(stores, *ids, judged(stores, p_spam=0.05, site_id=OTHER))
+    decide(stores, ids[2])
 
     assert stores.campaigns.get(campaign_id, site_ids=None).low == 2
     assert stores.campaigns.get(campaign_id, site_ids=[SITE]).low == 1

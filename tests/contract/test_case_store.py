@@ -8,19 +8,16 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from service.domain.case import Case, CaseFilter, Order, State
-from service.domain.comment import CommentId, Label, Lane, Post, SiteId
+from service.domain.comment import CommentId, Label, Post, SiteId
 from service.domain.decision import Mode, Ruling
-from service.domain.errors import ConflictError, InvalidInputError, NotFoundError
+from service.domain.errors import InvalidInputError, NotFoundError
 from service.domain.figures import Tally
 from service.domain.published import as_published
 from service.domain.site import SiteSettings
-from service.domain.text import content_key
 from service.domain.verdict import Outcome, SecondOpinion
-from tests.contract.conftest import empty
+from tests.contract.conftest import leaf_through
 from tests.factories import (
     NOW,
     SITE,
@@ -45,14 +42,11 @@ def listed(stores, criteria: CaseFilter | None = None, order: Order = Order.NEWE
     return [case.comment.id for case in page.cases]
 
 
-def leaf_through(stores, order: Order, criteria: CaseFilter, *, limit: int) -> list[list[str]]:
-    pages, cursor = [], None
-    while True:
-        page = stores.cases.page(criteria, order=order, cursor=cursor, limit=limit)
-        pages.append([case.comment.id for case in page.cases])
-        cursor = page.next_cursor
-        if cursor is None:
-            return pages
+def paged(stores, order: Order, criteria: CaseFilter, *, limit: int) -> list[list[str]]:
+    pages = leaf_through(
+        lambda cursor: stores.cases.page(criteria, order=order, cursor=cursor, limit=limit)
+    )
+    return [[case.comment.id for case in page.cases] for page in pages]
 
 
 def test_a_case_joins_comment_verdict_decisions_and_mode(stores):
@@ -76,19 +70,14 @@ def test_an_unknown_case_or_one_of_another_site_is_not_found(stores):
         stores.cases.get(kept, site_id=OTHER_SITE)
 
 
-def test_the_newest_come_first_and_equal_times_by_id(stores):
+def test_the_newest_come_first_and_equal_times_by_the_id_s_code_points_whatever_the_locale(stores):
     older = keep_one(stores, received_at=NOW - timedelta(days=1))
-    first, second = keep_one(stores, id=CommentId("a")), keep_one(stores, id=CommentId("b"))
+    names = ["b", "B", "a", "_", "ä", "10", "9"]
+    for name in names:
+        keep_one(stores, id=CommentId(name))
     newest = keep_one(stores, received_at=NOW + timedelta(microseconds=1))
 
-    assert listed(stores) == [newest, second, first, older]
-
-
-def test_ids_are_ordered_by_code_point_whatever_the_locale(stores):
-    for name in ("b", "B", "a", "_", "ä", "10", "9"):
-        keep_one(stores, id=CommentId(name))
-
-    assert listed(stores) == sorted(["b", "B", "a", "_", "ä", "10", "9"], reverse=True)
+    assert listed(stores) == [newest, *sorted(names, reverse=True), older]
 
 
 @pytest.mark.parametrize("order", Order)
@@ -102,7 +91,7 @@ def test_pages_hold_every_case_once_in_order(stores, order):
         if number in (1, 2, 4, 5):
             add_appeal(stores, kept)
 
-    pages = leaf_through(stores, order, CaseFilter(), limit=3)
+    pages = paged(stores, order, CaseFilter(), limit=3)
 
     assert [len(page) for page in pages] == [3, 3, 3, 2]
     assert [one for page in pages for one in page] == listed(stores, order=order)
@@ -273,87 +262,6 @@ def test_a_cursor_that_nobody_here_made_is_refused(stores):
         assert [one.field for one in refusal.value.problems] == ["cursor"], ascii(cursor)[:30]
 
 
-acts = st.lists(
-    st.tuples(
-        st.sampled_from(
-            ["keep", "judge", "sample", "report", "decide", "undo", "appeal", "withdraw"]
-        ),
-        st.integers(0, 5),
-        st.sampled_from(Outcome),
-    ),
-    max_size=30,
-)
-
-
-def act_out(stores, story) -> list[object]:
-    """Play a story on these stores and return everything that can be seen of it."""
-    for number, (act, which, outcome) in enumerate(story):
-        comment_id = CommentId(f"c{which}")
-        try:
-            _act(stores, number, act, comment_id, outcome)
-        except (ConflictError, NotFoundError):
-            continue
-    orders = [(criteria, order) for criteria in _CRITERIA for order in Order]
-    return [
-        *(stores.cases.page(c, order=o, cursor=None, limit=4) for c, o in orders),
-        *(stores.cases.count(criteria) for criteria in _CRITERIA),
-        stores.comments.count_pending(),
-        stores.comments.find_stranded(
-            Lane.BULK, queued_before=NOW, received_before=NOW + timedelta(days=1), limit=3
-        ),
-        stores.comments.load_unjudged([CommentId(f"c{which}") for which in range(6)]),
-        stores.comments.find_by_content(SITE, content_key(make_comment().text), since=NOW),
-    ]
-
-
-def _act(stores, number: int, act: str, comment_id: CommentId, outcome: Outcome) -> None:
-    if act == "keep":
-        received_at = NOW + timedelta(seconds=number // 3)
-        comment = make_comment(id=comment_id, received_at=received_at)
-        keep_all(stores.comments, comment)
-        stores.comments.mark_queued([comment_id], NOW + timedelta(minutes=number // 2))
-    elif act in ("judge", "sample"):
-        sample = frozenset([comment_id]) if act == "sample" else frozenset()
-        stores.verdicts.add([make_verdict(comment_id, outcome)], audit=sample)
-    elif act == "decide":
-        ruling = Ruling.APPROVE if outcome is Outcome.HAM else Ruling.REJECT
-        stores.decisions.add(make_decision(f"d{number}", comment_id, ruling))
-    elif act == "report":
-        label = Label.HAM if outcome is Outcome.HAM else Label.SPAM
-        stores.reports.add(make_report(comment_id, label, id=f"r{number}"))
-    elif act == "appeal":
-        add_appeal(stores, comment_id)
-    elif act == "withdraw":
-        stores.personal_data.withdraw([comment_id], at=NOW + timedelta(seconds=number))
-    else:
-        stores.decisions.undo(comment_id, by="ada", at=NOW)
-
-
-_CRITERIA = (
-    CaseFilter(),
-    CaseFilter(needs_review=True),
-    CaseFilter(needs_review=False, site_id=SITE),
-    *(CaseFilter(state=state) for state in State),
-    *(CaseFilter(outcome=outcome) for outcome in Outcome),
-)
-
-
-@settings(
-    max_examples=20,
-    deadline=None,
-    # Each example empties the tables itself.
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
-@given(story=acts)
-def test_every_story_looks_the_same_on_postgresql_as_on_sqlite(two_kinds, story):
-    for stores in two_kinds:
-        empty(stores, "verdicts", "decisions", "reports", "comments", "sites")
-
-    on_sqlite, on_postgresql = (act_out(stores, story) for stores in two_kinds)
-
-    assert on_postgresql == on_sqlite
-
-
 def test_judged_cases_are_found_by_their_ids_and_no_others(stores):
     judged = [keep_one(stores, outcome=outcome) for outcome in Outcome]
     pending = keep_one(stores)
@@ -483,7 +391,7 @@ def test_every_order_lists_each_comment_once_whatever_the_page(kept, order, expe
     if isinstance(expected, dict):
         expected = "".join(expected[site_id] for site_id in sorted(expected))
 
-    pages = leaf_through(kept, order, CaseFilter(needs_review=True), limit=2)
+    pages = paged(kept, order, CaseFilter(needs_review=True), limit=2)
 
     assert "".join(one for page in pages for one in page) == expected
 

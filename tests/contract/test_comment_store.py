@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
+from functools import partial
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -35,6 +34,7 @@ from service.ports.comments import Added, AddOutcome, NewComment
 from service.stores.sql import comments as sql_comments
 from service.stores.sql import create_engine
 from service.stores.sql.engine import write
+from tests.contract.conftest import at_once
 from tests.factories import (
     NOW,
     SITE,
@@ -80,15 +80,17 @@ def test_a_comment_comes_back_as_it_was(stores):
 
 
 @pytest.mark.parametrize("together", [False, True])
-@pytest.mark.parametrize("own_id", [None, "wp-1"])
+@pytest.mark.parametrize("key", ["key", "own id", "id"])
 def test_under_a_known_key_the_same_content_is_a_repeat_and_other_content_a_conflict(
-    stores, own_id, together
+    stores, key, together
 ):
+    own_id = "x" * 10_000 if key == "own id" else None
     first = make_comment("one thing", site_comment_id=own_id)
-    later = replace(first, id=CommentId("later"), received_at=NOW + timedelta(minutes=5))
-    other = make_comment("another thing", site_comment_id=own_id)
-    # The site's own id is a key too.
-    given = [new(one, key=None if own_id else "k") for one in (first, later, other)]
+    later = replace(first, received_at=NOW + timedelta(minutes=5))
+    other = make_comment("another thing", site_comment_id=own_id, id=first.id)
+    if key != "id":
+        later, other = replace(later, id=CommentId("later")), replace(other, id=CommentId("other"))
+    given = [new(one, key="y" * 10_000 if key == "key" else None) for one in (first, later, other)]
 
     parts = [given] if together else [[one] for one in given]
     answers = [answer for part in parts for answer in stores.comments.add(part)]
@@ -107,17 +109,6 @@ def test_equal_keys_of_two_sites_or_of_two_kinds_never_meet(stores):
     answers = stores.comments.add([new(here), new(there, key="same"), new(by_key, key="same")])
 
     assert [a.outcome for a in answers] == [AddOutcome.NEW] * 3
-
-
-def test_a_call_whose_answer_was_lost_can_be_made_again(stores):
-    comments = [new(make_comment()) for _ in range(3)]
-    stores.comments.add(comments)
-
-    answers = stores.comments.add(comments)
-
-    assert {a.outcome for a in answers} == {AddOutcome.REPEAT}
-    assert [a.comment_id for a in answers] == [one.comment.id for one in comments]
-    assert count(stores) == 3
 
 
 def test_one_comment_of_an_unknown_site_keeps_the_whole_call_out(stores):
@@ -148,10 +139,10 @@ def test_batches_whose_keys_cross_do_not_hinder_each_other(stores):
         ]
         return stores.comments.add(batch)
 
-    with ThreadPoolExecutor(6) as pool:
-        answers = [answer for batch in pool.map(add, range(12)) for answer in batch]
+    batches = at_once(*(partial(add, number) for number in range(12)))
 
-    assert Counter(a.outcome for a in answers) == {AddOutcome.NEW: 60, AddOutcome.REPEAT: 60 * 11}
+    outcomes = Counter(answer.outcome for batch in batches for answer in batch)
+    assert outcomes == {AddOutcome.NEW: 60, AddOutcome.REPEAT: 60 * 11}
     assert count(stores) == 60
 
 
@@ -175,22 +166,18 @@ def test_a_deadlock_that_only_the_driver_tells_of_heals_as_well(new_database):
 
 
 def test_only_kept_comments_without_a_verdict_are_loaded_each_once_in_order(stores):
-    first, second, judged = keep(stores, make_comment(), make_comment(), make_comment())
+    strict = SiteSettings(spam_cutoff=0.8, languages=("de", "en-GB"))
+    stores.sites.change_settings(OTHER_SITE, lambda _: strict)
+    elsewhere = make_comment(site_id=OTHER_SITE)
+    first, second, judged = keep(stores, make_comment(), elsewhere, make_comment())
     judge(stores, judged)
 
     attempts = stores.comments.load_unjudged([second, CommentId("no"), judged, first, second])
 
-    assert [a.comment.id for a in attempts] == [second, first]
-
-
-def test_loaded_comments_come_with_their_sites_settings(stores):
-    strict = SiteSettings(spam_cutoff=0.8, languages=("de", "en-GB"))
-    stores.sites.change_settings(OTHER_SITE, lambda _: strict)
-    ids = keep(stores, make_comment(), make_comment(site_id=OTHER_SITE))
-
-    attempts = stores.comments.load_unjudged(ids)
-
-    assert [a.settings for a in attempts] == [SiteSettings(), strict]
+    assert [(a.comment.id, a.settings) for a in attempts] == [
+        (second, strict),
+        (first, SiteSettings()),
+    ]
 
 
 def test_attempts_are_counted_and_lowered_to_what_they_were_and_never_raised(stores):
@@ -207,12 +194,12 @@ def test_attempts_are_counted_and_lowered_to_what_they_were_and_never_raised(sto
     assert [a.attempts for a in attempts] == [0, 2, 0]
 
 
-def find_stranded(stores, lane: Lane = Lane.BULK) -> list[str]:
+def find_stranded(stores, lane: Lane = Lane.BULK, *, limit: int = 10) -> list[str]:
     return stores.comments.find_stranded(
         lane,
         queued_before=NOW - timedelta(minutes=10),
         received_before=NOW - timedelta(seconds=30),
-        limit=10,
+        limit=limit,
     )
 
 
@@ -229,7 +216,9 @@ def test_what_was_never_queued_for_a_moment_or_queued_long_ago_is_stranded_until
     stores.comments.mark_queued([waiting], NOW - timedelta(minutes=9))
     judge(stores, judged)
 
-    assert sorted(find_stranded(stores)) == sorted([old, lost])
+    # The oldest come first.
+    assert find_stranded(stores) == [old, lost]
+    assert find_stranded(stores, limit=1) == [old]
 
 
 def test_what_was_overtaken_in_its_lane_is_stranded(stores):
@@ -242,18 +231,6 @@ def test_what_was_overtaken_in_its_lane_is_stranded(stores):
 
     assert find_stranded(stores) == [overtaken]
     assert find_stranded(stores, Lane.INTERACTIVE) == []
-
-
-def test_the_oldest_stranded_come_first(stores):
-    ages = [5, 30, 20, 10]
-    ids = keep(stores, *(make_comment(received_at=NOW - timedelta(hours=age)) for age in ages))
-    stores.comments.mark_queued([ids[1]], NOW - timedelta(hours=29))
-
-    found = stores.comments.find_stranded(
-        Lane.BULK, queued_before=NOW - timedelta(minutes=10), received_before=NOW, limit=2
-    )
-
-    assert found == [ids[1], ids[2]]
 
 
 def test_pending_comments_are_counted_by_lane(stores):
@@ -333,15 +310,6 @@ def test_the_longest_text_is_kept_unchanged(stores, letter):
     assert stores.cases.get(comment.id).comment.text == comment.text
 
 
-def test_a_very_long_key_is_a_key_like_any_other(stores):
-    comment = make_comment(site_comment_id="x" * 10_000)
-    repeat = replace(comment, id=CommentId("repeat"))
-
-    answers = stores.comments.add([new(comment, key="y" * 10_000), new(repeat)])
-
-    assert [a.outcome for a in answers] == [AddOutcome.NEW, AddOutcome.REPEAT]
-
-
 @pytest.mark.parametrize(
     "moment",
     [
@@ -415,6 +383,7 @@ def note(stores, site_comment_id=OWN, site_id=SITE, at=NOW, deleted_at=NOW):
         ({"written_at": LATER}, AddOutcome.NEW),
         ({"site_comment_id": "github:IC_2"}, AddOutcome.NEW),
         ({"site_comment_id": None}, AddOutcome.NEW),
+        ({"site_id": OTHER_SITE}, AddOutcome.NEW),
     ],
 )
 def test_what_was_written_before_its_deletion_is_never_kept(stores, comment, outcome):
@@ -429,12 +398,6 @@ def test_what_was_written_before_its_deletion_is_never_kept(stores, comment, out
     assert [case.comment.text for case in kept] == (
         ["Quastenflosser."] if outcome is AddOutcome.NEW else []
     )
-
-
-def test_a_deletion_at_another_site_is_none_here(stores):
-    note(stores, site_id=SiteId("site-2"))
-
-    assert stores.comments.add([written()])[0].outcome is AddOutcome.NEW
 
 
 @pytest.mark.parametrize("takes_back", ["forget", "prune"])
@@ -462,21 +425,14 @@ def test_the_newest_deletions_of_a_site_are_remembered(stores, monkeypatch):
 
 def test_a_deletion_and_a_creation_at_once_leave_no_text(stores):
     for number in range(20):
-        own, both = f"own-{number}", threading.Barrier(2)
+        own = f"own-{number}"
         sent = written(site_comment_id=own)
 
-        def delete(own=own, both=both):
-            both.wait()
+        def delete(own=own):
             note(stores, own)
             for comment_id in stores.comments.find_by_site_ids(SITE, [own]).values():
                 stores.personal_data.withdraw([comment_id], at=NOW)
 
-        def create(sent=sent, both=both):
-            both.wait()
-            stores.comments.add([sent])
-
-        with ThreadPoolExecutor(2) as pool:
-            for done in (pool.submit(delete), pool.submit(create)):
-                done.result()
+        at_once(delete, partial(stores.comments.add, [sent]))
 
         assert all(not case.comment.text for case in stores.cases.find([sent.comment.id]))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 
 import pytest
 
@@ -17,6 +17,7 @@ from service.domain.delivery import EventKind
 from service.domain.errors import ConflictError, NotFoundError
 from service.ports.audit import AuditEntry
 from tests import factories
+from tests.contract.conftest import at_once
 from tests.factories import NOW, keep_one, make_delivery, make_verdict
 
 _numbers = itertools.count(1)
@@ -52,7 +53,7 @@ def test_an_undone_decision_stays_with_who_undid_it_and_when(stores):
     assert case.decision is None
 
 
-def test_another_ruling_replaces_the_one_in_force_and_says_which(stores):
+def test_another_ruling_replaces_the_one_in_force_for_good_and_says_which(stores):
     kept = keep_one(stores)
     later = NOW + timedelta(minutes=1)
     first = make_decision(kept)
@@ -63,15 +64,7 @@ def test_another_ruling_replaces_the_one_in_force_and_says_which(stores):
     undone = replace(first, undone_at=later, undone_by="grace")
     assert replaced == [None, undone]
     assert stores.cases.get(kept).decisions == (undone, second)
-
-
-def test_undoing_a_decision_does_not_bring_the_one_before_back(stores):
-    kept = keep_one(stores)
-    stores.decisions.add(make_decision(kept))
-    stores.decisions.add(make_decision(kept, ruling=Ruling.APPROVE))
-
     stores.decisions.undo(kept, by="ada", at=NOW)
-
     assert stores.cases.get(kept).decision is None
     assert stores.cases.count(CaseFilter(state=State.DECIDED)) == 0
 
@@ -106,25 +99,20 @@ def test_of_several_who_undo_one_decision_exactly_one_does(stores):
     kept = keep_one(stores)
     stores.decisions.add(make_decision(kept))
 
-    def undo(number: int) -> bool:
+    def undo() -> bool:
         try:
-            stores.decisions.undo(kept, by=f"moderator-{number}", at=NOW)
+            return bool(stores.decisions.undo(kept, by="ada", at=NOW))
         except NotFoundError:
             return False
-        return True
 
-    with ThreadPoolExecutor(6) as pool:
-        undone = list(pool.map(undo, range(12)))
-
-    assert sum(undone) == 1
+    assert sum(at_once(*[undo] * 12)) == 1
 
 
 def test_of_decisions_made_at_the_same_time_all_are_kept_and_one_is_in_force(stores):
     kept = keep_one(stores)
     stores.verdicts.add([make_verdict(kept)], audit=frozenset())
 
-    with ThreadPoolExecutor(6) as pool:
-        list(pool.map(stores.decisions.add, [make_decision(kept) for _ in range(12)]))
+    at_once(*(partial(stores.decisions.add, make_decision(kept)) for _ in range(12)))
 
     decisions = stores.cases.get(kept).decisions
     assert len(decisions) == 12
@@ -222,18 +210,6 @@ def test_a_new_decision_waits_to_be_remembered_together_with_its_comment(stores)
     assert waiting == [DecidedComment(decision=decision, comment=stores.cases.get(kept).comment)]
 
 
-def test_an_undoing_waits_to_be_remembered_too(stores):
-    kept = keep_one(stores)
-    decision = make_decision(kept)
-    stores.decisions.add(decision)
-    stores.decisions.mark_remembered([decision])
-
-    undone = stores.decisions.undo(kept, by="ada", at=NOW)
-
-    [waiting] = stores.decisions.find_unremembered(limit=100)
-    assert waiting.decision == undone
-
-
 def test_a_ruling_that_replaces_another_leaves_both_waiting(stores):
     kept = keep_one(stores)
     first, second = make_decision(kept), make_decision(kept, ruling=Ruling.APPROVE)
@@ -284,13 +260,3 @@ def test_of_the_decisions_in_force_every_page_brings_the_next_ones(stores):
     pages = in_force(stores, limit=2)
 
     assert pages == [[made[0].id, made[2].id], [made[3].id, made[4].id], []]
-
-
-def test_a_decided_comment_of_a_withdrawn_comment_holds_nothing_of_its_sender(stores):
-    kept = keep_one(stores)
-    stores.decisions.add(make_decision(kept))
-
-    stores.personal_data.withdraw([kept], at=NOW)
-
-    [decided_comment] = stores.decisions.find_in_force(after=0, limit=9).decided_comments
-    assert decided_comment.comment.text == ""

@@ -5,14 +5,12 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 
 import pytest
 import sqlalchemy as sa
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from service.domain.comment import CommentId, SiteId
 from service.domain.delivery import (
@@ -26,7 +24,7 @@ from service.domain.delivery import (
 from service.domain.errors import NotFoundError, StoreUnavailableError
 from service.stores.sql import SqlStores, create_engine
 from service.stores.sql.tables import comments
-from tests.contract.conftest import SITES, empty
+from tests.contract.conftest import SITES, at_once
 from tests.factories import (
     NOW,
     SITE,
@@ -78,9 +76,15 @@ def tell(
     return stores.deliveries.record(attempt, state=state, next_try_at=next_try_at)
 
 
-def read(stores, delivery_id: str) -> Delivery:
-    everything = stores.deliveries.recent(state=None, site_id=None, limit=1_000)
-    return next(delivery for delivery in everything if delivery.id == delivery_id)
+def recent(stores, **asked) -> list[Delivery]:
+    return stores.deliveries.recent(**({"state": None, "site_id": None, "limit": 1_000} | asked))
+
+
+@pytest.fixture
+def one(stores) -> str:
+    """Give the id of a delivery that is due."""
+    [added] = add(stores, *keep(stores))
+    return added
 
 
 def test_a_delivery_comes_back_as_it_was_with_the_number_the_store_gives(stores):
@@ -97,7 +101,7 @@ def test_a_delivery_comes_back_as_it_was_with_the_number_the_store_gives(stores)
 
     stores.deliveries.add([delivery])
 
-    (read_back,) = stores.deliveries.recent(state=None, site_id=None, limit=9)
+    (read_back,) = recent(stores)
     assert read_back == replace(delivery, seq=read_back.seq)
     assert read_back.seq != 99
 
@@ -106,11 +110,11 @@ def test_adding_a_known_id_changes_nothing(stores):
     first, second = keep(stores, 2)
     delivery = make_delivery(first)
     stores.deliveries.add([delivery])
-    before = read(stores, delivery.id)
+    before = recent(stores)
 
     stores.deliveries.add([replace(delivery, payload="{}"), make_delivery(second)])
 
-    assert read(stores, delivery.id) == before
+    assert recent(stores)[1:] == before
     assert len(take(stores)) == 2
 
 
@@ -122,7 +126,7 @@ def test_deliveries_about_unknown_comments_or_of_another_site_are_refused_as_a_w
         with pytest.raises(NotFoundError):
             stores.deliveries.add([fine, wrong])
 
-    assert stores.deliveries.recent(state=None, site_id=None, limit=9) == []
+    assert recent(stores) == []
 
 
 def test_what_is_due_the_longest_comes_first_and_no_more_than_asked_for(stores):
@@ -140,10 +144,7 @@ def test_what_is_due_the_longest_comes_first_and_no_more_than_asked_for(stores):
     assert taken == [in_order[:3], in_order[3:]]
 
 
-def test_what_is_lent_is_not_lent_again_before_its_time(stores):
-    (kept,) = keep(stores)
-    (one,) = add(stores, kept)
-
+def test_what_is_lent_is_not_lent_again_before_its_time(stores, one):
     taken = [take(stores, minutes) for minutes in (0, 1.99, 2, 3)]
 
     assert taken == [[one], [], [one], []]
@@ -240,25 +241,22 @@ def test_what_needs_a_person_is_counted_by_site(stores):
     assert count(SITE, OTHER_SITE, at_most=2) == Troubles(given_up=2, refused=1)
 
 
-def test_an_attempt_says_what_follows(stores):
-    (kept,) = keep(stores)
-    (one,) = add(stores, kept)
-    before = read(stores, one)
+def test_an_attempt_says_what_follows(stores, one):
+    (before,) = recent(stores)
 
     failed = tell(stores, one, DeliveryState.WAITING, again=5)
-    read_then = read(stores, one)
+    read_then = stores.deliveries.get(one)
     delivered = tell(stores, one, minutes=6)
 
     assert failed == read_then == replace(before, attempts=1, next_try_at=moment(5))
-    assert delivered == read(stores, one)
+    assert delivered == stores.deliveries.get(one)
     assert delivered == replace(
         before, state=DeliveryState.DELIVERED, attempts=2, ended_at=moment(6), next_try_at=None
     )
 
 
-def test_attempts_come_back_as_they_were_oldest_first(stores):
-    kept, other = keep(stores, 2)
-    one, another = add(stores, kept, other)
+def test_attempts_come_back_as_they_were_oldest_first(stores, one):
+    (another,) = add(stores, *keep(stores))
     given = [
         make_attempt(one, milliseconds=9_001, status=None, problem="late"),
         make_attempt(one, milliseconds=0, status=500, problem="refused"),
@@ -274,22 +272,18 @@ def test_attempts_come_back_as_they_were_oldest_first(stores):
     assert stores.deliveries.attempts("no") == []
 
 
-def test_what_was_delivered_stays_so_whatever_a_slower_worker_tells(stores):
-    (kept,) = keep(stores)
-    (one,) = add(stores, kept)
+def test_what_was_delivered_stays_so_whatever_a_slower_worker_tells(stores, one):
     tell(stores, one)
 
     for state in DeliveryState:
         tell(stores, one, state, 5, again=6)
 
-    after = read(stores, one)
+    (after,) = recent(stores)
     assert (after.state, after.ended_at, after.attempts) == (DeliveryState.DELIVERED, NOW, 4)
     assert take(stores, 10) == []
 
 
-def test_what_was_given_up_waits_no_more_but_may_turn_out_delivered(stores):
-    (kept,) = keep(stores)
-    (one,) = add(stores, kept)
+def test_what_was_given_up_waits_no_more_but_may_turn_out_delivered(stores, one):
     tell(stores, one, DeliveryState.DEAD)
 
     states = [
@@ -310,7 +304,7 @@ def test_a_postponed_delivery_is_due_later_untried(stores):
 
     taken = [take(stores, minutes) for minutes in (0.5, 1)]
     assert taken == [[], [one]]
-    assert read(stores, one).attempts == 0
+    assert stores.deliveries.get(one).attempts == 0
     assert stores.deliveries.attempts(one) == []
     assert behind not in taken[1]
 
@@ -324,7 +318,7 @@ def test_given_up_deliveries_can_be_tried_again_from_the_start(stores):
     count = stores.deliveries.replay([dead, delivered, waiting, "no", dead], at=moment(7))
 
     assert count == 1
-    revived = read(stores, dead)
+    revived = stores.deliveries.get(dead)
     assert (revived.state, revived.attempts) == (DeliveryState.WAITING, 0)
     assert (revived.next_try_at, revived.ended_at) == (moment(7), None)
     assert take(stores, 7) == [waiting, dead]
@@ -368,15 +362,13 @@ def test_the_newest_are_listed_first_by_state_and_site(stores):
     tell(stores, dead, DeliveryState.DEAD)
 
     def listed(state: DeliveryState | None, site_id: SiteId | None, limit: int = 9) -> list[str]:
-        found = stores.deliveries.recent(state=state, site_id=site_id, limit=limit)
-        return [delivery.id for delivery in found]
+        return [one.id for one in recent(stores, state=state, site_id=site_id, limit=limit)]
 
     assert listed(None, None) == [elsewhere, waiting, dead, delivered]
     assert listed(None, None, limit=2) == [elsewhere, waiting]
     assert listed(None, SITE) == [waiting, dead, delivered]
     assert listed(DeliveryState.WAITING, None) == [elsewhere, waiting]
     assert listed(DeliveryState.WAITING, OTHER_SITE) == [elsewhere]
-    assert listed(DeliveryState.DEAD, None) == [dead]
     assert listed(DeliveryState.DELIVERED, SITE) == [delivered]
     assert listed(DeliveryState.DEAD, OTHER_SITE) == []
 
@@ -392,7 +384,7 @@ def test_workers_together_deliver_everything_once_and_each_comment_in_order(stor
     deadline = threading.Event()
     stop = threading.Timer(60, deadline.set)
 
-    def work(_number: int) -> None:
+    def work() -> None:
         while len(delivered) < wanted.total() and not deadline.is_set():
             for one in stores.deliveries.take_due(NOW, until=NOW + LEASE, limit=2):
                 with watching:
@@ -407,8 +399,7 @@ def test_workers_together_deliver_everything_once_and_each_comment_in_order(stor
                 tell(stores, one.id)
 
     stop.start()
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(work, range(4)))
+    at_once(*[work] * 4)
     stop.cancel()
 
     assert Counter(one.id for one in delivered) == wanted
@@ -452,7 +443,7 @@ def test_numbers_follow_the_order_in_which_deliveries_become_visible(stores):
     stuck = threading.Event()
     stop = threading.Timer(60, stuck.set)
 
-    def adding(_number: int) -> None:
+    def adding() -> None:
         for _ in range(each):
             add(stores, kept, kept)
 
@@ -463,10 +454,7 @@ def test_numbers_follow_the_order_in_which_deliveries_become_visible(stores):
                 tell(stores, one.id)
 
     stop.start()
-    with ThreadPoolExecutor(adders + 1) as pool:
-        worker = pool.submit(delivering)
-        list(pool.map(adding, range(adders)))
-        worker.result(90)
+    at_once(delivering, *[adding] * adders)
     stop.cancel()
 
     numbers = [one.seq for one in delivered]
@@ -480,36 +468,18 @@ def test_replaying_while_others_take_never_lends_two_of_one_comment(stores):
     add(stores, *ids)
     for one in first:
         tell(stores, one, DeliveryState.DEAD)
-    together = threading.Barrier(2, timeout=30)
 
-    def replay() -> None:
-        for one in first:
-            together.wait()
-            stores.deliveries.replay([one], at=NOW)
-
-    def work() -> list[Delivery]:
-        taken = []
-        for _ in first:
-            together.wait()
-            taken += stores.deliveries.take_due(NOW, until=NOW + LEASE, limit=2)
-        return taken
-
-    with ThreadPoolExecutor(2) as pool:
-        replaying, working = pool.submit(replay), pool.submit(work)
-        replaying.result(60)
-        taken = working.result(60)
+    taken = []
+    for one in first:
+        _, lent = at_once(
+            partial(stores.deliveries.replay, [one], at=NOW),
+            partial(stores.deliveries.take_due, NOW, until=NOW + LEASE, limit=2),
+        )
+        taken += lent
 
     counted = Counter(delivery.comment_id for delivery in taken)
     assert counted
     assert max(counted.values()) == 1
-
-
-def prune(stores, minutes: float, *, limit: int = 100) -> int:
-    return stores.deliveries.prune(delivered_before=moment(minutes), limit=limit)
-
-
-def listed(stores) -> set[str]:
-    return {one.id for one in stores.deliveries.recent(state=None, site_id=None, limit=100)}
 
 
 def test_what_was_delivered_long_ago_is_deleted_with_its_attempts(stores):
@@ -518,10 +488,10 @@ def test_what_was_delivered_long_ago_is_deleted_with_its_attempts(stores):
     tell(stores, old, minutes=9)
     tell(stores, newer, minutes=10)
 
-    pruned = [prune(stores, 10), prune(stores, 10)]
+    pruned = [stores.deliveries.prune(delivered_before=moment(10), limit=9) for _ in range(2)]
 
     assert pruned == [1, 0]
-    assert listed(stores) == {newer}
+    assert [one.id for one in recent(stores)] == [newer]
     assert stores.deliveries.attempts(old) == []
     assert len(stores.deliveries.attempts(newer)) == 1
 
@@ -532,82 +502,5 @@ def test_what_was_not_delivered_is_never_deleted_however_old(stores):
     tell(stores, dead, DeliveryState.DEAD)
     take(stores, limit=1)
 
-    assert prune(stores, 1_000_000) == 0
-    assert listed(stores) == {waiting, leased, failed, dead}
-
-
-acts = st.lists(
-    st.tuples(
-        st.sampled_from(
-            ["add", "take", "take", "deliver", "fail", "give up", "release", "replay", "prune"]
-        ),
-        st.integers(0, 7),
-    ),
-    max_size=40,
-)
-
-
-def act_out(stores, story) -> list[object]:
-    """Play a story on these stores and return everything that could be seen of it."""
-    seen: list[object] = []
-    for minute, (act, which) in enumerate(story):
-        try:
-            seen.append(_act(stores, minute, act, which))
-        except NotFoundError:
-            seen.append("not found")
-    return [*seen, stores.deliveries.recent(state=None, site_id=None, limit=100)]
-
-
-def _act(stores, minute: int, act: str, which: int) -> object:
-    delivery_id = f"d{which}"
-    if act == "add":
-        comment_id = CommentId(f"c{which % 3}")
-        site_id = SITES[which % 3 % 2].id
-        later = moment(minute + 2) if which == 5 else None
-        delivery = make_delivery(
-            comment_id, id=delivery_id, site_id=site_id, created_at=NOW, next_try_at=later
-        )
-        return stores.deliveries.add([delivery])
-    if act == "take":
-        except_sites = [SITE] if which == 7 else []
-        return take(stores, minute, limit=1 + which, except_sites=except_sites)
-    if act == "prune":
-        return prune(stores, minute - which, limit=1 + which)
-    if act == "release":
-        return stores.deliveries.release(delivery_id, until=moment(minute + 1))
-    if act == "replay":
-        return stores.deliveries.replay([delivery_id, f"d{which + 1}"], at=moment(minute))
-    states = {
-        "deliver": DeliveryState.DELIVERED,
-        "fail": DeliveryState.WAITING,
-        "give up": DeliveryState.DEAD,
-    }
-    return tell(stores, delivery_id, states[act], minute, again=minute + which)
-
-
-@settings(
-    max_examples=30,
-    deadline=None,
-    # Each example empties the tables itself.
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
-@given(story=acts)
-def test_every_story_of_deliveries_goes_the_same_on_postgresql_as_on_sqlite(two_kinds, story):
-    kept_ones = [make_comment(id=CommentId(f"c{n}"), site_id=SITES[n % 2].id) for n in range(3)]
-    for stores in two_kinds:
-        empty(stores, "delivery_attempts", "deliveries", "comments", "sites")
-        keep_all(stores.comments, *kept_ones)
-
-    on_sqlite, on_postgresql = (_unnumbered(act_out(stores, story)) for stores in two_kinds)
-
-    assert on_postgresql == on_sqlite
-
-
-def _unnumbered(seen: list[object]) -> list[object]:
-    """Leave out the numbers: PostgreSQL counts on after the tables were emptied."""
-    *answers, listed = seen
-    assert isinstance(listed, list)
-    return [
-        *(replace(one, seq=0) if isinstance(one, Delivery) else one for one in answers),
-        *(replace(one, seq=0) for one in listed),
-    ]
+    assert stores.deliveries.prune(delivered_before=moment(1_000_000), limit=9) == 0
+    assert {one.id for one in recent(stores)} == {waiting, leased, failed, dead}

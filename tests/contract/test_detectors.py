@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import sys
 import time
-from dataclasses import replace
-from datetime import UTC
+from dataclasses import is_dataclass, replace
+from datetime import UTC, datetime
+from typing import get_args, get_origin, get_type_hints
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from service.domain.comment import Author, Comment, FormEvidence, Listing, ListKind, Post, Sender
-from service.domain.form import FormBehaviour, FormToken
-from service.domain.sender import Conduct, History, Record, TrackRecord
+from service.domain.comment import Comment, Listing
+from service.domain.sender import History, TrackRecord
 from service.domain.verdict import Signal
 from service.signals.detectors import DETECTORS, detect_all
 from tests.contract.detector_examples import EXAMPLES
@@ -49,92 +49,46 @@ _COUNTS = st.one_of(
     st.floats(min_value=0.0, allow_nan=False, allow_infinity=False),
 )
 _SEEN = st.sampled_from([0, 1, 2, 30, 10_000, 2**31, 2**63])
-_NUMBERS = st.floats(allow_nan=False)
-_RECORDS = st.builds(Record, approved=_COUNTS, rejected=_COUNTS, seen_hour=_SEEN, seen_day=_SEEN)
-_TRACK_RECORDS = st.builds(TrackRecord, here=_RECORDS, everywhere=_RECORDS)
-_CONDUCTS = st.builds(
-    Conduct,
-    quiet_days=_SEEN,
-    remarks=_SEEN,
-    offers=_SEEN,
-    repeats=_SEEN,
+
+
+class _Drawn(dict):
+    """Strategies by type; one that is not given draws every field of a class by its type."""
+
+    def __missing__(self, kind):
+        self[kind] = found = st.deferred(lambda: self._find(kind))
+        return found
+
+    def _find(self, kind):
+        if get_origin(kind) is tuple:
+            return st.lists(self[get_args(kind)[0]], max_size=4).map(tuple)
+        if get_args(kind):
+            return st.one_of(*(self[one] for one in get_args(kind)))
+        return st.builds(kind, **self.of(kind)) if is_dataclass(kind) else st.from_type(kind)
+
+    def of(self, kind):
+        """Return a strategy for each field of a class."""
+        return {name: self[hint] for name, hint in get_type_hints(kind).items()}
+
+
+_IN_HISTORIES = _Drawn({float: _COUNTS, int: _SEEN})
+_IN_HISTORIES[TrackRecord] = st.just(TrackRecord()) | st.builds(
+    TrackRecord, **_IN_HISTORIES.of(TrackRecord)
 )
-_HISTORIES = st.builds(
-    History,
-    conduct=st.none() | _CONDUCTS,
-    **dict.fromkeys(
-        (name for name in History.__dataclass_fields__ if name != "conduct"),
-        st.one_of(st.just(TrackRecord()), _TRACK_RECORDS),
-    ),
+_IN_COMMENTS = _Drawn(
+    {
+        str: _TEXTS,
+        float: st.floats(allow_nan=False),
+        datetime: st.datetimes(timezones=st.just(UTC)),
+    }
 )
-
-
-def _maybe(values: st.SearchStrategy) -> st.SearchStrategy:
-    return st.one_of(st.none(), values)
-
-
-_LISTINGS = st.builds(Listing, list_name=_TEXTS, kind=st.sampled_from(ListKind), age_days=_NUMBERS)
-_PLAIN_SENDERS = st.builds(
-    Sender,
-    address_key=_maybe(_TEXTS),
-    network_key=_maybe(_TEXTS),
-    wide_network_key=_maybe(_TEXTS),
-    system=_maybe(st.integers()),
-    email_key=_maybe(_TEXTS),
-    email_domain=_maybe(_TEXTS),
-    name_key=_maybe(_TEXTS),
-    listings=st.lists(_LISTINGS, max_size=4).map(tuple),
+_WORTH = {"worth": st.none() | st.floats(0.0, 1.0)}
+_IN_COMMENTS[Listing] = st.builds(Listing, **(_IN_COMMENTS.of(Listing) | _WORTH))
+_FIELDS = _IN_COMMENTS.of(Comment)
+# Nothing but its types holds back what a site sends.
+_COMMENTS = st.builds(
+    make_comment,
+    **{name: _FIELDS[name] for name in _FIELDS.keys() - {"id", "site_id", "received_at"}},
 )
-_SENDERS = st.one_of(
-    _PLAIN_SENDERS, st.builds(Sender, address_key=_TEXTS, before_rotation=_PLAIN_SENDERS)
-)
-
-
-@st.composite
-def comments(draw: st.DrawFn) -> Comment:
-    """Draw a comment that nothing but its types holds back."""
-    return make_comment(
-        draw(_TEXTS),
-        post=draw(
-            st.builds(Post, url=_maybe(_TEXTS), title=_maybe(_TEXTS), excerpt=_maybe(_TEXTS))
-        ),
-        author=draw(
-            st.builds(
-                Author,
-                name=_maybe(_TEXTS),
-                url=_maybe(_TEXTS),
-                account_id=_maybe(_TEXTS),
-                account_age_days=_maybe(st.integers()),
-                trust_level=_maybe(st.integers()),
-            )
-        ),
-        sender=draw(_SENDERS),
-        form=draw(
-            st.builds(
-                FormEvidence,
-                seconds_on_page=_maybe(_NUMBERS),
-                honeypot_filled=_maybe(st.booleans()),
-                behaviour=_maybe(
-                    st.builds(
-                        FormBehaviour,
-                        seconds=_maybe(_NUMBERS),
-                        keys=_maybe(st.integers()),
-                        pastes=_maybe(st.integers()),
-                        other_inputs=_maybe(st.integers()),
-                        pointer=_maybe(st.integers()),
-                        touch=_maybe(st.integers()),
-                        scroll=_maybe(st.integers()),
-                        driven=_maybe(st.booleans()),
-                    )
-                ),
-                token=_maybe(st.sampled_from(FormToken)),
-            )
-        ),
-        written_at=draw(_maybe(st.datetimes(timezones=st.just(UTC)))),
-        language=draw(_maybe(_TEXTS)),
-        user_agent=draw(_maybe(_TEXTS)),
-        reply_to=draw(_maybe(_TEXTS)),
-    )
 
 
 def test_every_detector_has_a_name_of_its_own_and_examples():
@@ -169,7 +123,7 @@ def test_fires_on_its_examples_and_says_where_and_why(detector):
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(comment=comments(), history=_HISTORIES)
+@given(comment=_COMMENTS, history=_IN_HISTORIES[History])
 def test_nothing_raises_spans_lie_inside_the_text_and_twice_is_the_same(comment, history):
     signals = detect_all(comment, history)
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import threading
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 
 import pytest
 import sqlalchemy as sa
@@ -38,6 +37,7 @@ from service.domain.verdict import Outcome
 from service.ports.audit import AuditEntry
 from service.ports.comments import AddOutcome, NewComment
 from service.stores.sql.tables import comments
+from tests.contract.conftest import at_once
 from tests.factories import (
     MARK,
     NOW,
@@ -54,29 +54,13 @@ from tests.factories import (
 EMAIL = Person(sender=Sender(email_key="e1"))
 
 
-def found(stores, person: Person) -> list[str]:
-    return stores.personal_data.find(person, after=None, limit=99)
-
-
-def test_a_persons_comments_are_found_by_their_keys(stores):
-    mine = keep_one(stores, sender=Sender(email_key="e1"))
-    older = keep_one(stores, sender=Sender(email_key="e0"))
-    keep_one(stores, sender=Sender(email_key="e2"))
-    person = Person(sender=Sender(email_key="e1", before_rotation=Sender(email_key="e0")))
-
-    assert found(stores, EMAIL) == [mine]
-    assert found(stores, person) == [mine, older]
-
-
 def test_a_name_finds_what_has_no_key_of_it_or_one_of_a_lost_secret(stores):
-    keyless = keep_one(stores, author=Author(name="M\u202eara \U0001f331"))
-    sender = Sender(name_key="other")
-    keyed = keep_one(stores, author=Author(name="M\u202eara \U0001f331"), sender=sender)
+    name = "M\u202eara \U0001f331"
+    keyless = keep_one(stores, author=Author(name=name))
+    keyed = keep_one(stores, author=Author(name=name), sender=Sender(name_key="other"))
     keep_one(stores, author=Author(name="Mara"))
 
-    person = Person(sender=Sender(), author_name="M\u202eara \U0001f331")
-
-    assert found(stores, person) == [keyless, keyed]
+    assert found_by(stores, Sender(), author_name=name) == [keyless, keyed]
 
 
 def test_comments_come_in_pages_ascending_and_are_counted_by_site(stores):
@@ -88,18 +72,6 @@ def test_comments_come_in_pages_ascending_and_are_counted_by_site(stores):
 
     assert first + second == kept
     assert stores.personal_data.count_by_site(EMAIL) == {SITE: 4, "site-2": 1}
-
-
-def test_withdrawn_comments_are_blank_counted_once_and_nobodys(stores):
-    mine = [keep_one(stores, sender=Sender(email_key="e1")) for _ in range(2)]
-
-    told = [stores.personal_data.withdraw([*mine, "no"], at=NOW) for _ in range(2)]
-
-    assert told == [2, 0]
-    assert found(stores, EMAIL) == []
-    for one in mine:
-        case = stores.cases.get(one)
-        assert (case.comment.text, case.comment.author, case.withdrawn_at) == ("", Author(), NOW)
 
 
 def find_old(stores, *, only: SpamOnly | None = None, limit: int = 99) -> set[str]:
@@ -188,57 +160,52 @@ FULL = Sender(
 )
 
 
-def keep_sent(stores, sender: Sender, **changes) -> Comment:
-    comment = make_comment(sender=sender, **changes)
-    keep_all(stores.comments, comment)
-    return comment
-
-
-def found_by(stores, sender: Sender, *, limit: int = 99) -> set[str]:
-    return set(stores.personal_data.find(Person(sender=sender), after=None, limit=limit))
+def found_by(stores, sender: Sender, **named) -> list[str]:
+    return stores.personal_data.find(Person(sender=sender, **named), after=None, limit=99)
 
 
 def test_a_persons_comments_are_found_by_address_email_or_name(stores):
-    full = keep_sent(stores, FULL)
-    by_name = keep_sent(stores, Sender(name_key="m1"))
-    keep_sent(stores, Sender(address_key="a2", email_key="a1", name_key="e1"))
+    full = keep_one(stores, sender=FULL)
+    older = keep_one(stores, sender=Sender(email_key="e0"))
+    by_name = keep_one(stores, sender=Sender(name_key="m1"))
+    keep_one(stores, sender=Sender(address_key="a2", email_key="a1", name_key="e1"))
+    rotated = Sender(email_key="e1", before_rotation=Sender(email_key="e0"))
 
-    assert found_by(stores, Sender(address_key="a1")) == {full.id}
-    assert found_by(stores, Sender(email_key="e1")) == {full.id}
-    assert found_by(stores, Sender(email_key="e1", name_key="m1")) == {full.id, by_name.id}
+    assert found_by(stores, Sender(address_key="a1")) == [full]
+    assert found_by(stores, Sender(email_key="e1")) == [full]
+    assert found_by(stores, rotated) == [full, older]
+    assert found_by(stores, Sender(email_key="e1", name_key="m1")) == [full, by_name]
 
 
 def test_what_others_share_finds_nobody(stores):
-    keep_sent(stores, FULL)
+    keep_one(stores, sender=FULL)
 
     shared = Sender(
         network_key="n1", wide_network_key="w1", system=64500, email_domain="example.org"
     )
 
-    assert found_by(stores, shared) == set()
-    assert found_by(stores, Sender()) == set()
+    assert found_by(stores, shared) == found_by(stores, Sender()) == []
     assert stores.personal_data.count_by_site(Person(sender=Sender())) == {}
 
 
 def test_an_erased_sender_leaves_the_comment_as_it_was_otherwise(stores):
-    erased, other = keep_sent(stores, FULL), keep_sent(stores, FULL)
+    erased, other = make_comment(sender=FULL), make_comment(sender=FULL)
+    keep_all(stores.comments, erased, other)
 
-    stores.personal_data.erase_senders([erased.id, "unknown"])
-    stores.personal_data.erase_senders([erased.id])
-    stores.personal_data.erase_senders([])
+    for ids in ([erased.id, "unknown"], [erased.id], []):
+        stores.personal_data.erase_senders(ids)
 
     assert stores.cases.get(erased.id).comment == replace(erased, sender=Sender())
     assert stores.cases.get(other.id).comment == other
 
 
 def test_a_repeat_of_an_erased_senders_comment_is_still_known_as_one(stores):
-    first = keep_sent(stores, FULL, site_comment_id="17")
-    stores.personal_data.erase_senders([first.id])
+    first = keep_one(stores, sender=FULL, site_comment_id="17")
+    stores.personal_data.erase_senders([first])
 
-    again = make_comment(sender=FULL, site_comment_id="17")
-    [added] = keep_all(stores.comments, again)
+    [added] = keep_all(stores.comments, make_comment(sender=FULL, site_comment_id="17"))
 
-    assert (added.outcome, added.comment_id) == (AddOutcome.REPEAT, first.id)
+    assert (added.outcome, added.comment_id) == (AddOutcome.REPEAT, first)
 
 
 LATER = NOW + timedelta(days=1)
@@ -258,15 +225,6 @@ def find(stores, text: str, *, site_id: SiteId = SITE, days: float = 30) -> list
     )
 
 
-def words_in(value: object) -> str:
-    """Return every string that a value holds, however deep."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return " ".join(words_in(getattr(value, field.name)) for field in fields(value))
-    if isinstance(value, tuple):
-        return " ".join(words_in(item) for item in value)
-    return str(value)
-
-
 def in_review(stores) -> list[CommentId]:
     page = stores.cases.page(
         CaseFilter(needs_review=True), order=Order.REVIEW, cursor=None, limit=50
@@ -277,14 +235,13 @@ def in_review(stores) -> list[CommentId]:
 
 def test_a_withdrawn_comment_keeps_no_word_of_its_author_and_no_trace_of_its_sender(stores):
     comment = make_full_comment()
-    keep_given(stores, comment, outcome=Outcome.SPAM)
-    assert MARK in words_in(stores.cases.get(comment.id))
+    keep_given(stores, comment, key="a key", outcome=Outcome.SPAM)
 
-    stores.personal_data.withdraw([comment.id], at=LATER)
+    withdrawn = [stores.personal_data.withdraw([comment.id, "no"], at=LATER) for _ in range(2)]
 
-    left = stores.cases.get(comment.id).comment
-    assert MARK not in words_in(left)
-    assert left == replace(
+    assert withdrawn == [1, 0]
+    assert found_by(stores, comment.sender) == []
+    assert stores.cases.get(comment.id).comment == replace(
         comment,
         text="",
         author=Author(),
@@ -293,18 +250,12 @@ def test_a_withdrawn_comment_keeps_no_word_of_its_author_and_no_trace_of_its_sen
         post=replace(comment.post, excerpt=None),
         user_agent=None,
     )
-
-
-def test_no_column_of_a_withdrawn_comment_holds_its_words_or_says_what_they_were(stores):
-    comment = make_full_comment()
-    keep_given(stores, comment, key="a key")
-
-    stores.personal_data.withdraw([comment.id], at=LATER)
-
+    # No column says what the words were.
     with stores.engine.connect() as connection:
         row = connection.execute(sa.select(comments)).mappings().one()
     assert not [name for name, value in row.items() if MARK in str(value)]
     assert row["content_key"] is None
+    assert find(stores, comment.text) == find(stores, "") == []
 
 
 def test_verdict_decisions_and_reports_of_a_withdrawn_comment_stay_without_notes(stores):
@@ -411,24 +362,15 @@ def test_sending_a_withdrawn_comment_again_does_not_bring_it_back(stores, key):
 def test_judging_and_withdrawing_at_the_same_time_leaves_every_comment_blank(stores):
     given = [make_full_comment(site_comment_id=f"own-{number}") for number in range(20)]
     keep_given(stores, *given)
-    together = threading.Barrier(2, timeout=30)
 
-    def judge() -> list[CommentId]:
-        stored = []
-        for comment in given:
-            together.wait()
-            stored += stores.verdicts.add([make_verdict(comment.id)], audit=frozenset())
-        return stored
-
-    def withdraw() -> None:
-        for comment in given:
-            together.wait()
-            stores.personal_data.withdraw([comment.id], at=LATER)
-
-    with ThreadPoolExecutor(2) as pool:
-        judging, withdrawing = pool.submit(judge), pool.submit(withdraw)
-        stored = judging.result(60)
-        withdrawing.result(60)
+    stored = []
+    for comment in given:
+        verdict = [make_verdict(comment.id)]
+        judged, _ = at_once(
+            partial(stores.verdicts.add, verdict, audit=frozenset()),
+            partial(stores.personal_data.withdraw, [comment.id], at=LATER),
+        )
+        stored += judged
 
     cases = [stores.cases.get(comment.id) for comment in given]
     assert {case.comment.text for case in cases} == {""}
@@ -449,33 +391,16 @@ def test_a_comment_is_found_by_what_escaping_and_filtering_leave_of_it(stores):
     assert found == [[comment.id], [comment.id]]
 
 
-def test_equal_texts_are_found_newest_first_and_equal_times_by_id(stores):
-    ages = {"b": 1, "c": 1, "a": 0, "d": 2}
-    for name, age in ages.items():
-        keep_given(stores, make_comment(id=CommentId(name), received_at=NOW - timedelta(days=age)))
+def test_equal_texts_of_a_site_are_found_newest_first_and_equal_times_by_id(stores):
+    text, other_site = make_comment().text, SiteId("site-2")
+    for name, days in {"b": 1, "c": 1, "a": 0, "d": 2, "e": 3}.items():
+        keep_one(stores, id=CommentId(name), received_at=NOW - timedelta(days=days))
+    elsewhere = keep_one(stores, site_id=other_site)
 
-    assert find(stores, make_comment().text) == ["a", "c", "b", "d"]
-
-
-def test_what_is_older_or_of_another_site_is_not_found(stores):
-    on_the_day = make_comment(received_at=NOW - timedelta(days=3))
-    older = make_comment(received_at=NOW - timedelta(days=3, microseconds=1))
-    elsewhere = make_comment(site_id=SiteId("site-2"))
-    keep_given(stores, on_the_day, older, elsewhere)
-
-    assert find(stores, on_the_day.text, days=3) == [on_the_day.id]
-    assert find(stores, on_the_day.text, site_id=SiteId("site-2")) == [elsewhere.id]
-    assert find(stores, on_the_day.text, site_id=SiteId("no")) == []
-
-
-def test_a_withdrawn_comment_is_not_found_by_its_former_text(stores):
-    comment = make_full_comment()
-    keep_given(stores, comment)
-
-    stores.personal_data.withdraw([comment.id], at=LATER)
-
-    assert find(stores, comment.text) == []
-    assert find(stores, "") == []
+    assert find(stores, text) == ["a", "c", "b", "d", "e"]
+    assert find(stores, text, days=2) == ["a", "c", "b", "d"]
+    assert find(stores, text, site_id=other_site) == [elsewhere]
+    assert find(stores, text, site_id=SiteId("no")) == []
 
 
 SPAMMER = Sender(address_key="a1", network_key="n1", email_key="e1", name_key="m1")
@@ -503,8 +428,9 @@ def kept(stores):
 def test_other_comments_are_counted_by_each_trait_and_by_what_came_of_them(stores, kept):
     opened = kept()
     kept(Ruling.REJECT)
-    kept(Ruling.APPROVE)
-    kept()
+    replaced, undone = kept(Ruling.REJECT), kept(Ruling.REJECT)
+    stores.decisions.add(make_decision("d-again", replaced.id, Ruling.APPROVE))
+    stores.decisions.undo(undone.id, by="Ola", at=NOW)
     kept(sender=Sender(network_key="n1"), text="no link", outcome=Outcome.HAM)
     kept(sender=Sender(address_key="other"), text="no link")
 
@@ -518,15 +444,6 @@ def test_other_comments_are_counted_by_each_trait_and_by_what_came_of_them(store
         TraitRecord(trait=Trait.NAME, key="m1", **three),
         TraitRecord(trait=Trait.DOMAIN, key="pills.com", **three),
     )
-
-
-def test_an_undone_decision_counts_no_more(stores, kept):
-    opened, other = kept(), kept(Ruling.REJECT)
-    stores.decisions.undo(other.id, by="Ola", at=NOW)
-
-    record = stores.sender_records.look_up(opened, site_ids=None)
-
-    assert record.traits[0] == TraitRecord(trait=Trait.ADDRESS, key="a1", seen=1, waiting=1)
 
 
 def test_only_the_given_sites_are_told_of(stores, kept):

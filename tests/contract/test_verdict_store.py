@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
@@ -28,6 +27,7 @@ from service.domain.verdict import (
     WeightKind,
 )
 from service.stores.sql.rows import verdict_from, verdict_values
+from tests.contract.conftest import at_once
 from tests.factories import (
     NOW,
     SITE,
@@ -127,37 +127,22 @@ def test_what_was_stored_is_answered_in_the_order_it_was_given_without_what_is_n
 
 
 def test_of_several_judges_of_one_comment_exactly_one_is_heard(stores):
-    ids = [keep_one(stores) for _ in range(20)]
-    together = threading.Barrier(4, timeout=30)
+    for one in [keep_one(stores) for _ in range(20)]:
+        verdicts = [make_verdict(one, model_version=f"judge-{number}") for number in range(4)]
 
-    def judge(number: int) -> list[CommentId]:
-        stored = []
-        for one in ids:
-            verdict = make_verdict(one, model_version=f"judge-{number}")
-            together.wait()
-            stored += stores.verdicts.add([verdict], audit=frozenset())
-        return stored
+        stored = at_once(
+            *(partial(stores.verdicts.add, [verdict], audit=frozenset()) for verdict in verdicts)
+        )
 
-    with ThreadPoolExecutor(4) as pool:
-        stored = list(pool.map(judge, range(4)))
-
-    assert sorted(one for some in stored for one in some) == sorted(ids)
-    for number, some in enumerate(stored):
-        for one in some:
-            verdict = stores.cases.get(one).verdict
-            assert verdict is not None
-            assert verdict.model_version == f"judge-{number}"
+        assert sorted(stored) == [[], [], [], [one]]
+        assert stores.cases.get(one).verdict == verdicts[stored.index([one])]
 
 
 def test_judges_whose_batches_cross_do_not_hinder_each_other(stores):
     ids = [keep_one(stores) for _ in range(40)]
+    batches = [[make_verdict(one) for one in order] for order in (ids, ids[::-1]) * 6]
 
-    def judge(number: int) -> list[CommentId]:
-        order = ids if number % 2 else ids[::-1]
-        return stores.verdicts.add([make_verdict(one) for one in order], audit=frozenset())
-
-    with ThreadPoolExecutor(6) as pool:
-        stored = list(pool.map(judge, range(12)))
+    stored = at_once(*(partial(stores.verdicts.add, one, audit=frozenset()) for one in batches))
 
     assert sorted(one for batch in stored for one in batch) == sorted(ids)
 
@@ -348,16 +333,11 @@ def test_a_decision_settles_a_dispute_and_undo_reopens_it(stores, reported_first
 
 
 def test_of_equal_reports_at_the_same_time_one_is_kept(stores):
-    ids = [keep_one(stores, Outcome.SPAM) for _ in range(5)]
+    for one in [keep_one(stores, Outcome.SPAM) for _ in range(5)]:
+        answers = at_once(*(partial(stores.reports.add, make_report(one)) for _ in range(4)))
 
-    def report(_number: int) -> list[bool]:
-        return [stores.reports.add(make_report(one)) for one in ids]
-
-    with ThreadPoolExecutor(4) as pool:
-        answers = list(pool.map(report, range(4)))
-
-    assert [sum(some) for some in zip(*answers, strict=True)] == [1] * 5
-    assert all(len(stores.cases.get(one).reports) == 1 for one in ids)
+        assert sum(answers) == 1
+        assert len(stores.cases.get(one).reports) == 1
 
 
 def test_reports_verdicts_and_decisions_at_the_same_time_leave_a_true_queue(stores):
@@ -376,9 +356,7 @@ def test_reports_verdicts_and_decisions_at_the_same_time_leave_a_true_queue(stor
         for one in ids[::2]:
             stores.decisions.add(make_decision(f"d-{one}", one, Ruling.APPROVE))
 
-    with ThreadPoolExecutor(3) as pool:
-        for done in [pool.submit(work) for work in (report, judge, rule)]:
-            done.result(60)
+    at_once(report, judge, rule)
 
     assert sorted(to_review(stores)) == sorted(ids[1::2])
 
@@ -392,8 +370,7 @@ def test_an_appeal_comes_first_once_until_a_person_answers_it_by_itself(stores):
         for number, by in enumerate((CAMPAIGN_POLICY, "ada", "ada"))
     )
 
-    with ThreadPoolExecutor(4) as pool:
-        kept = list(pool.map(lambda n: add_appeal(stores, spam, f"{n} \x00"), range(4)))
+    kept = at_once(*(partial(add_appeal, stores, spam, f"{n} \x00") for n in range(4)))
     add_appeal(stores, rejected)
     stores.decisions.add(by_policy)
     stores.reports.add(make_report(spam))
@@ -438,13 +415,14 @@ def test_the_first_to_claim_a_comment_has_it(stores):
     assert stores.claims.find([ONE, OTHER], now=NOW) == {ONE: mine}
 
 
-def test_a_renewed_claim_keeps_its_beginning(stores):
+def test_a_renewed_claim_keeps_its_beginning_and_one_elsewhere_ends_it(stores):
     stores.claims.take(claim("ada"))
 
     renewed = stores.claims.take(claim("ada", after=60))
+    stores.claims.take(claim("ada", OTHER, after=65))
 
-    assert renewed.since == NOW
-    assert renewed.until == NOW + timedelta(seconds=150)
+    assert (renewed.since, renewed.until) == (NOW, NOW + timedelta(seconds=150))
+    assert set(stores.claims.find([ONE, OTHER], now=NOW + timedelta(seconds=66))) == {OTHER}
 
 
 def test_a_claim_that_ran_out_is_free_to_all_and_begins_anew(stores):
@@ -453,14 +431,6 @@ def test_a_claim_that_ran_out_is_free_to_all_and_begins_anew(stores):
     assert stores.claims.find([ONE], now=NOW + timedelta(seconds=90)) == {}
     assert stores.claims.take(claim("ada", after=90)) == claim("ada", after=90)
     assert stores.claims.take(claim("mara", after=180)) == claim("mara", after=180)
-
-
-def test_who_moves_on_leaves_the_comment_before(stores):
-    stores.claims.take(claim("ada"))
-
-    stores.claims.take(claim("ada", OTHER, after=5))
-
-    assert set(stores.claims.find([ONE, OTHER], now=NOW + timedelta(seconds=6))) == {OTHER}
 
 
 def test_a_claim_is_ended_by_its_holder_or_whoever_settles_the_comment(stores):
@@ -476,51 +446,36 @@ def test_a_claim_is_ended_by_its_holder_or_whoever_settles_the_comment(stores):
 
 
 def test_of_many_who_claim_at_once_one_gets_it(stores):
-    names = [f"user-{number}" for number in range(6)]
-
-    with ThreadPoolExecutor(6) as pool:
-        held = list(pool.map(lambda name: stores.claims.take(claim(name)), names))
+    held = at_once(*(partial(stores.claims.take, claim(f"user-{n}")) for n in range(6)))
 
     assert len({one.user_id for one in held}) == 1
 
 
 def test_of_two_comments_that_one_moderator_opens_at_once_one_is_claimed(stores):
     stores.users.add(User(id="ada", name="Ada", password_hash="$x", created_at=NOW))
-    both = threading.Barrier(2)
 
-    def take(comment_id: CommentId) -> None:
-        both.wait()
-        stores.claims.take(claim("ada", comment_id))
+    for _ in range(40):
+        at_once(*(partial(stores.claims.take, claim("ada", one)) for one in (ONE, OTHER)))
 
-    with ThreadPoolExecutor(2) as pool:
-        for _ in range(40):
-            list(pool.map(take, (ONE, OTHER)))
-
-            [held] = stores.claims.find([ONE, OTHER], now=NOW)
-            stores.claims.end(held)
+        [held] = stores.claims.find([ONE, OTHER], now=NOW)
+        stores.claims.end(held)
 
 
-def test_a_verdict_of_before_there_were_boundaries_has_none():
-    signal = WeighedSignal(signal=make_signal(boundaries=(3,)), weight=1.0, contribution=1.0)
-    values = verdict_values(make_verdict(CommentId("c"), signals=(signal,)))
-    for written in values["signals"]:
-        del written["boundaries"]
-
-    verdict = verdict_from(SimpleNamespace(**values))
-
-    assert [weighed.signal.boundaries for weighed in verdict.signals] == [()]
-
-
-def test_the_kind_of_a_weight_is_kept_and_an_old_verdict_tells_none():
+def test_a_verdict_of_before_there_were_boundaries_and_kinds_of_weights_has_none():
     learnt = WeighedSignal(
-        signal=make_signal(), weight=1.0, contribution=1.0, kind=WeightKind.LEARNT, decisions=34
+        signal=make_signal(boundaries=(3,)),
+        weight=1.0,
+        contribution=1.0,
+        kind=WeightKind.LEARNT,
+        decisions=34,
     )
     values = verdict_values(make_verdict(CommentId("c"), signals=(learnt,)))
 
     kept = verdict_from(SimpleNamespace(**values))
     for written in values["signals"]:
-        del written["kind"], written["decisions"]
+        del written["boundaries"], written["kind"], written["decisions"]
     old = verdict_from(SimpleNamespace(**values))
 
     assert kept.signals == (learnt,)
-    assert [(one.kind, one.decisions) for one in old.signals] == [(None, 0)]
+    [weighed] = old.signals
+    assert (weighed.signal.boundaries, weighed.kind, weighed.decisions) == ((), None, 0)

@@ -104,9 +104,9 @@ def other_api(app: Flask, services: Services) -> FlaskClient:
 
 
 @pytest.fixture
-def client(services: Services) -> FlaskClient:
+def client(services: Services, app: Flask) -> FlaskClient:
     """A client of a moderator who is signed in."""
-    return signed_in(services)
+    return signed_in(services, app=app)
 
 
 def client_with(app: Flask, key: str) -> FlaskClient:

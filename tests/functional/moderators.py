@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 
 from flask import Flask
@@ -11,7 +12,8 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from service.domain.case import CaseFilter, Order
-from service.domain.comment import Comment
+from service.domain.comment import Comment, CommentId
+from service.domain.decision import Ruling
 from service.domain.verdict import Outcome, Verdict
 from service.moderation.accounts import add_user, change_password
 from service.ports.services import Services
@@ -22,10 +24,7 @@ from service.web.edge.static_files import static_digest
 from tests.factories import SITE, keep_all, make_comment, make_verdict
 
 PASSWORD = "correct horse battery"
-CONFIG = WebConfig(
-    secret_key="a secret for tests, long enough to sign with",
-    # The tests' server has four threads.
-)
+CONFIG = WebConfig(secret_key="a secret for tests, long enough to sign with")
 
 
 def scripts_of(page: str) -> list[str]:
@@ -117,20 +116,17 @@ def review_queue(services: Services) -> list[Comment]:
     return [case.comment for case in page.cases]
 
 
-def rule(client: FlaskClient, comment: Comment, ruling: str, **fields) -> TestResponse:
+def rulings(services: Services, ids: Iterable[CommentId]) -> list[Ruling | None]:
+    """Return the rulings in force on these comments."""
+    decisions = [services.cases.get(one).decision for one in ids]
+    return [one.ruling if one else None for one in decisions]
+
+
+def press(client: FlaskClient, comment: Comment, act: str = "decision", **fields) -> TestResponse:
     """Press a button on a comment's page; what the form carries is sent along."""
-    page = client.get(f"/review/comments/{comment.id}")
-    form = hidden_fields(page, f"/review/comments/{comment.id}/decision")
-    return client.post(
-        f"/review/comments/{comment.id}/decision", data={**form, "ruling": ruling, **fields}
-    )
-
-
-def undo(client: FlaskClient, comment: Comment, **fields) -> TestResponse:
-    """Press the undo button on a comment's page."""
-    page = client.get(f"/review/comments/{comment.id}")
-    form = hidden_fields(page, f"/review/comments/{comment.id}/undo")
-    return client.post(f"/review/comments/{comment.id}/undo", data={**form, **fields})
+    path = f"/review/comments/{comment.id}"
+    form = hidden_fields(client.get(path), f"{path}/decision")
+    return client.post(f"{path}/{act}", data={**form, **fields})
 
 
 def hidden_fields(page: TestResponse, action: str) -> dict[str, str]:

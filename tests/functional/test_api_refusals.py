@@ -6,12 +6,6 @@ import json
 
 import pytest
 
-from service.moderation.sites import issue_key
-from service.web.app import create_app
-from service.web.edge.config import WebConfig
-from tests.factories import SITE
-from tests.fakes import Overridden, make_services
-from tests.functional.conftest import SECRET_KEY, client_with
 from tests.log_lines import log_lines
 
 PROBLEM = "application/problem+json"
@@ -31,6 +25,7 @@ def test_everything_wrong_is_named_at_once_with_a_remedy(api):
         "address": "1.2.3",
         "written_at": "yesterday",
         "language": "English, please",
+        "site_comment_id": "thread-5@3",
         "mood": "sunny",
     }
 
@@ -47,13 +42,14 @@ def test_everything_wrong_is_named_at_once_with_a_remedy(api):
         "post.colour",
         "author.name",
         "author.account_age_days",
+        "site_comment_id",
         "address",
         "written_at",
         "language",
         "mood",
     ]
     assert all(e["problem"] and e["remedy"] for e in problem["errors"])
-    assert problem["detail"] == "The input has 12 problems."
+    assert problem["detail"] == "The input has 13 problems."
 
 
 def test_no_refusal_repeats_the_comment(api):
@@ -158,13 +154,13 @@ def test_without_a_valid_key_nothing_is_answered(stranger):
         assert answer.headers["WWW-Authenticate"].startswith("Bearer"), headers
 
 
-def test_an_unforeseen_fault_is_a_500_that_tells_nothing_and_is_logged_without_words(caplog):
+def test_an_unforeseen_fault_is_a_500_that_tells_nothing_and_is_logged_without_words(
+    api, services, monkeypatch, caplog
+):
     def fail(*_given, **_named):
         raise RuntimeError(SECRET_TEXT)
 
-    services = make_services(cases=Overridden(None, find_judged=lambda _: [], page=fail))
-    app = create_app(services, WebConfig(secret_key=SECRET_KEY), {})
-    api = client_with(app, issue_key(SITE, services, actor="test").secret)
+    monkeypatch.setattr(services.cases, "page", fail)
 
     answer = api.get("/v1/comments", headers={"X-Request-Id": "find-me-here"})
 

@@ -70,15 +70,6 @@ def test_the_last_valid_key_cannot_be_revoked(api):
     assert api.get("/v1/site").status_code == 200
 
 
-def test_a_key_of_another_site_cannot_be_revoked(api, other_api):
-    theirs = other_api.post("/v1/site/keys", json={}).get_json()["key"]["id"]
-
-    answer = api.delete(f"/v1/site/keys/{theirs}")
-
-    assert answer.status_code == 404
-    assert other_api.get("/v1/site/keys").get_json()["keys"][1]["revoked_at"] is None
-
-
 def test_the_script_of_a_sites_forms_is_there_once_it_is_asked_for(api, stranger):
     first, again = (api.put("/v1/site/form").get_json() for _ in range(2))
 

@@ -7,6 +7,7 @@ import html
 import io
 import json
 import re
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -17,7 +18,6 @@ from service.domain.decision import Ruling
 from service.domain.verdict import Outcome
 from service.moderation.decisions import decide_comment
 from service.web.pages.campaigns import MEMBERS_SHOWN
-from tests.databases import fresh_stores
 from tests.factories import NOW, SITE, keep_all, make_comment
 from tests.fakes import Overridden, make_services, make_site
 from tests.functional.filled import join, keep_campaign, keep_single
@@ -26,8 +26,8 @@ from tests.functional.moderators import (
     keep,
     post,
     restrict,
+    rulings,
     signed_in,
-    token_of,
     words,
 )
 
@@ -106,11 +106,6 @@ def decide_members(client, campaign_id, ruling="reject", *, excepted=(), path=""
     return client.post(f"{LIST}/{campaign_id}/decision", data={**form, "ruling": ruling, **fields})
 
 
-def rulings(services, ids):
-    decisions = [services.cases.get(one).decision for one in ids]
-    return [one.ruling if one else None for one in decisions]
-
-
 def test_a_campaign_is_rejected_but_for_its_exceptions(services, client):
     campaign_id, ids = keep_campaign(services, 40)
 
@@ -142,18 +137,22 @@ def test_exceptions_leave_if_the_moderator_says_so_and_can_be_put_back(services,
     assert acts == ["put back into campaign", "take out of campaign"]
 
 
-def test_what_came_after_the_page_was_made_is_not_taken_along(services, client):
-    campaign_id, ids = keep_campaign(services, MEMBERS_SHOWN + 1)
-    form = form_of(client.get(f"{LIST}/{campaign_id}"))
+def test_what_looks_sincere_comes_unticked_and_neither_that_nor_later_ones_are_taken_along(
+    services, client
+):
+    campaign_id, ids = keep_campaign(services, MEMBERS_SHOWN + 8, low=5)
+    page = client.get(f"{LIST}/{campaign_id}")
     late = keep_single(services, 3, received_at=NOW)
     join(services, [ids[0], *late])
 
-    client.post(
-        f"{LIST}/{campaign_id}/decision", data={**form, "ruling": "reject", "others": "yes"}
-    )
+    form = form_of(page) | {"ruling": "reject", "others": "yes"}
+    told = client.post(f"{LIST}/{campaign_id}/decision", data=form)
 
+    # The five are the oldest, beyond the page; three others are there with them.
+    assert "Also the other 3 waiting comments" in words(page)
+    assert told.status_code == 303
+    assert rulings(services, ids) == [None] * 5 + [Ruling.REJECT] * (MEMBERS_SHOWN + 3)
     assert rulings(services, late) == [None] * 3
-    assert None not in rulings(services, ids)
 
 
 def test_what_a_colleague_decided_stands_and_a_form_sent_twice_tells_what_it_did(services, client):
@@ -191,18 +190,6 @@ def test_whoever_sees_one_site_sees_its_members_alone_and_decides_no_others(serv
     assert client.get(f"{LIST}/{hidden}").status_code == 404
 
 
-def test_members_that_look_sincere_come_unticked_and_are_not_taken_along_unseen(services, client):
-    campaign_id, ids = keep_campaign(services, MEMBERS_SHOWN + 8, low=5)
-
-    page = client.get(f"{LIST}/{campaign_id}")
-    told = decide_members(client, campaign_id, others="yes")
-
-    # The five are the oldest, beyond the page; three others are there with them.
-    assert "Also the other 3 waiting comments" in words(page)
-    assert told.status_code == 303
-    assert rulings(services, ids) == [None] * 5 + [Ruling.REJECT] * (MEMBERS_SHOWN + 3)
-
-
 def test_beside_a_comment_stands_what_others_of_its_campaign_became(services, client):
     campaign_id, ids = keep_campaign(services, 8)
     decide_comment(ids[-1], Ruling.REJECT, services, decided_by="Mara")
@@ -228,28 +215,24 @@ def arrived(minutes, text="cheap loans", **changes):
     return make_comment(text, received_at=NOW - timedelta(minutes=minutes), **changes)
 
 
-def decide_found(client, line, ruling, **fields):
-    page = client.get("/review/search", query_string={"q": line})
+def decide_found(client, page):
     form = hidden_fields(page, "/review/search/decision")
-    return client.post("/review/search/decision", data={**form, "ruling": ruling, **fields})
+    return client.post("/review/search/decision", data={**form, "ruling": "reject"})
 
 
 def test_all_that_was_counted_is_decided_and_taken_back(services, client):
     found = [keep_found(services, arrived(n)) for n in (1, 2)]
     left = keep_found(services, arrived(3, "a kettle"))
 
-    answer = decide_found(client, "loans", "reject")
+    answer = decide_found(client, client.get("/review/search?q=loans"))
 
     assert answer.status_code == 303
-    assert rulings(services, [one.id for one in (*found, left)]) == [
-        Ruling.REJECT,
-        Ruling.REJECT,
-        None,
-    ]
+    ids = [one.id for one in (*found, left)]
+    assert rulings(services, ids) == [Ruling.REJECT, Ruling.REJECT, None]
     page = client.get(answer.location)
     undo = re.search(r'action="(/review/strokes/[^"]+/undo)"', page.text)[1]
     client.post(undo, data=hidden_fields(page, undo))
-    assert rulings(services, [one.id for one in found]) == [None, None]
+    assert rulings(services, ids) == [None] * 3
 
 
 @pytest.mark.parametrize(("minutes", "status"), [(1, 303), (-1, 409)])
@@ -260,25 +243,22 @@ def test_what_comes_in_after_the_page_was_shown_is_not_decided(services, client,
     services.clock.advance(minutes=1)
     late = keep_found(services, arrived(-minutes))
 
-    form = hidden_fields(page, "/review/search/decision")
-    answer = client.post("/review/search/decision", data={**form, "ruling": "reject"})
+    answer = decide_found(client, page)
 
     assert answer.status_code == status
     assert ("Nothing was decided" in answer.text) is (status == 409)
     assert rulings(services, [seen.id, late.id]) == [Ruling.REJECT if status == 303 else None, None]
 
 
-def test_too_many_are_not_decided_at_once():
+def test_too_many_are_not_decided_at_once(services):
     def as_many_as_asked_for(_query, *, site_ids, limit):
         return [CommentId(f"c{number}") for number in range(limit)]
 
-    stores = fresh_stores(sites=[make_site()])
-    search = Overridden(stores.search, ids=as_many_as_asked_for)
-    client = signed_in(make_services(stores=stores, search=search))
-    token = {"csrf_token": token_of(client.get("/review/search"))}
-    form = {**token, "q": "loans", "counted": "9000", "until": NOW.isoformat(), "ruling": "approve"}
+    search = Overridden(services.search, ids=as_many_as_asked_for)
+    client = signed_in(replace(services, search=search))
 
-    answer = client.post("/review/search/decision", data=form)
+    form = {"q": "loans", "counted": "9000", "until": NOW.isoformat(), "ruling": "approve"}
+    answer = post(client, "/review/search/decision", **form)
 
     assert answer.status_code == 400
     assert "finds more than" in answer.text
@@ -289,9 +269,8 @@ FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\rx", "＝1", " =HYPERLINK(1
 
 def test_cells_of_a_csv_are_no_formulas_and_come_back_whole(services, client):
     for n, formula in enumerate(FORMULAS):
-        author = Author(name=formula, url=formula)
-        post = Post(url=formula, title=formula)
-        keep_found(services, arrived(n + 1, f"{formula} loans", author=author, post=post))
+        of = {"author": Author(name=formula, url=formula), "post": Post(url=formula, title=formula)}
+        keep_found(services, arrived(n + 1, f"{formula} loans", **of))
 
     answer = client.get("/review/search/export?q=loans&as=csv")
 

@@ -9,7 +9,7 @@ import pytest
 
 from service.domain.user import Role
 from tests.factories import SITE
-from tests.fakes import FixedShelf, make_services, make_site
+from tests.fakes import SmallShelf, make_services, make_site
 from tests.functional.filled import fill, keep_hostile, keep_hostile_names, page_addresses, routes
 from tests.functional.hostile import HOSTILE
 from tests.functional.moderators import (
@@ -18,7 +18,6 @@ from tests.functional.moderators import (
     restrict,
     scripts_of,
     sign_in,
-    signed_in,
     token_of,
 )
 
@@ -86,17 +85,12 @@ class Seen(HTMLParser):
 
 @pytest.fixture
 def services():
-    return make_services(versions=FixedShelf("test-1", "candidate"))
+    return make_services(versions=SmallShelf("test-1", "candidate"))
 
 
 @pytest.fixture
 def app(services):
     return make_app(services)
-
-
-@pytest.fixture
-def owner(services, app):
-    return signed_in(services, "Ola", app=app)
 
 
 def least(method, rule):
@@ -118,13 +112,13 @@ def dead(page):
     return Seen(text).foreign + scripts + [one for one in "\u202e\u200b\u2066\x00" if one in text]
 
 
-def test_every_page_is_whole_strict_and_in_the_language_of_its_reader(services, app, owner):
+def test_every_page_is_whole_strict_and_in_the_language_of_its_reader(services, app, client):
     known = fill(services)
-    owner.environ_base["HTTP_ACCEPT_LANGUAGE"] = "de-CH,de;q=0.9,en;q=0.5"
+    client.environ_base["HTTP_ACCEPT_LANGUAGE"] = "de-CH,de;q=0.9,en;q=0.5"
     wrong = []
 
     for path in [*page_addresses(app, known), "/nowhere"]:
-        page = owner.get(path, follow_redirects=True, headers={"Accept": "text/html"})
+        page = client.get(path, follow_redirects=True, headers={"Accept": "text/html"})
         found = {
             "status": page.status_code == (404 if path == "/nowhere" else 200),
             "language": '<html lang="de">' in page.text,
@@ -138,7 +132,7 @@ def test_every_page_is_whole_strict_and_in_the_language_of_its_reader(services, 
     assert wrong == []
 
 
-def test_no_form_works_without_its_token(services, app, owner):
+def test_no_form_works_without_its_token(services, app, client):
     known = fill(services)
     before = services.audit_log.recent(limit=500)
     others = token_of(app.test_client().get("/sign-in"))
@@ -146,7 +140,7 @@ def test_no_form_works_without_its_token(services, app, owner):
 
     for _, rule, _ in routes(app, "POST"):
         for token in ({}, {"csrf_token": "wrong"}, {"csrf_token": others}):
-            answer = owner.post(path_of(rule, known), data={"ruling": "reject", **token})
+            answer = client.post(path_of(rule, known), data={"ruling": "reject", **token})
             if answer.status_code != 403 or "This form has expired" not in answer.text:
                 works.append((rule, token, answer.status_code))
 
@@ -155,17 +149,17 @@ def test_no_form_works_without_its_token(services, app, owner):
 
 
 @pytest.mark.parametrize("role", RANKS)
-def test_each_role_may_call_what_it_may_and_nothing_else(services, app, owner, role):
+def test_each_role_may_call_what_it_may_and_nothing_else(services, app, client, role):
     known = fill(services)
     restrict(services, role=role)
-    token = token_of(owner.get("/me"))
+    token = token_of(client.get("/me"))
     wrong = []
 
     for method in ("GET", "POST"):
         for _, rule, _ in routes(app, method):
             if rule in {"/sign-out", "/sign-in", "/sign-in/code", "/password"}:
                 continue
-            send = owner.get if method == "GET" else owner.post
+            send = client.get if method == "GET" else client.post
             answer = send(path_of(rule, known), data={"csrf_token": token})
             may = RANKS.index(role) >= RANKS.index(least(method, rule))
             if (answer.status_code != 403) is not may:
@@ -174,11 +168,11 @@ def test_each_role_may_call_what_it_may_and_nothing_else(services, app, owner, r
     assert wrong == []
 
 
-def test_of_a_site_that_is_not_ones_own_nothing_is_seen_or_changed(services, app, owner):
+def test_of_a_site_that_is_not_ones_own_nothing_is_seen_or_changed(services, app, client):
     known = fill(services)
     services.sites.add(make_site(id="site-2", name="Kettle blog"))
     restrict(services, role=Role.ADMIN, site_ids=("site-2",))
-    token = token_of(owner.get("/me"))
+    token = token_of(client.get("/me"))
     ids = [known["comment_id"], known["of_the_campaign"]]
     form = {
         "csrf_token": token, "id": ids, "ruling": "reject", "q": "boilers", "counted": "2",
@@ -201,26 +195,26 @@ def test_of_a_site_that_is_not_ones_own_nothing_is_seen_or_changed(services, app
 
     for _, rule, _ in routes(app, "GET"):
         for query in ({}, {"site": SITE, "id": ",".join(ids), "q": "boilers"}):
-            page = owner.get(path_of(rule, known), query_string=query)
+            page = client.get(path_of(rule, known), query_string=query)
             words = ("Radiator blog", "boilers</", "cheap boilers.", "loans.example", ids[0])
             words += (known["decided"],)
             told = page.text.replace(f'value="{ids[0]}', "").replace(f"={ids[0]}", "")
             shown += [(rule, query, one) for one in words if one in told]
     for _, rule, _ in routes(app, "POST"):
         if not rule.startswith(("/me", "/password", "/sign")):
-            owner.post(path_of(rule, known), data=form)
+            client.post(path_of(rule, known), data=form)
 
     assert shown == []
     assert all_there_is() == before
 
 
-def test_nonsense_in_an_address_is_answered_by_a_page(services, app, owner):
+def test_nonsense_in_an_address_is_answered_by_a_page(services, app, client):
     known = fill(services)
-    token = {"csrf_token": token_of(owner.get("/me"))}
+    token = {"csrf_token": token_of(client.get("/me"))}
     wrong = []
 
     for method, answers in (("GET", {404}), ("POST", {404, 400})):
-        send = owner.get if method == "GET" else owner.post
+        send = client.get if method == "GET" else client.post
         for _, rule, variable in routes(app, method):
             for value in NONSENSE if variable else ():
                 path = path_of(rule, known | dict.fromkeys(variable, value))
@@ -229,21 +223,22 @@ def test_nonsense_in_an_address_is_answered_by_a_page(services, app, owner):
                     wrong.append((method, rule, value[:9], page.status_code))
     for _, rule, _ in routes(app, "GET"):
         for value in ("\x00", "-1", "\u0663" * 400, '"><script>alert(1)'):
-            page = owner.get(path_of(rule, known), query_string=dict.fromkeys(PARAMETERS, value))
+            page = client.get(path_of(rule, known), query_string=dict.fromkeys(PARAMETERS, value))
             if page.status_code >= 500 or "<script>alert" in page.text:
                 wrong.append((rule, value[:9], page.status_code))
 
     assert wrong == []
 
 
-def test_whatever_strangers_write_is_dead_text_on_every_page(services, app, owner):
+def test_whatever_strangers_write_is_dead_text_on_every_page(services, app, client):
     texts = list(HOSTILE.values())
     known = fill(services)
     kept = [
         keep_hostile(services, texts[start : start + 12]) for start in range(0, len(texts) - 2, 12)
     ]
     keep_hostile_names(services, texts[::5])
-    services.versions.cards["test-1"] = "\n".join(f"| {text} |" for text in texts[:60])
+    card = "\n".join(f"| {text} |" for text in texts[:60])
+    (services.versions.folder / "test-1" / "card.md").write_text(card, errors="replace")
     services.search.index_due(limit=1_000)
     comments = [f"/review/comments/{one}?show=ham" for one, _ in kept]
     campaigns = [f"/review/campaigns/{one}" for _, one in kept]
@@ -252,7 +247,7 @@ def test_whatever_strangers_write_is_dead_text_on_every_page(services, app, owne
     found = []
 
     for path in [*page_addresses(app, known), *lists, *searches, *comments, *campaigns]:
-        page = owner.get(path)
+        page = client.get(path)
         found += [(path, one) for one in dead(page)]
         assert page.status_code in {200, 303}, path
         assert len(page.data) < 3_000_000, path
@@ -261,16 +256,16 @@ def test_whatever_strangers_write_is_dead_text_on_every_page(services, app, owne
     assert len(HOSTILE) >= 60
 
 
-def test_a_comment_with_all_that_is_hostile_in_it_is_decided_as_any_other(services, app, owner):
+def test_a_comment_with_all_that_is_hostile_in_it_is_decided_as_any_other(services, app, client):
     comment_id, _ = keep_hostile(services, list(HOSTILE.values()))
-    page = owner.get(f"/review/comments/{comment_id}")
+    page = client.get(f"/review/comments/{comment_id}")
 
     form = {"csrf_token": token_of(page), "seen": "", "ruling": "reject", "note": "<b>\u202e"}
-    answer = owner.post(f"/review/comments/{comment_id}/decision", data=form)
+    answer = client.post(f"/review/comments/{comment_id}/decision", data=form)
 
     assert answer.status_code == 303
     assert services.cases.get(comment_id).decision.note == "<b>\u202e"
-    assert dead(owner.get(f"/review/comments/{comment_id}?show=decided")) == []
+    assert dead(client.get(f"/review/comments/{comment_id}?show=decided")) == []
 
 
 def test_strangers_are_led_to_sign_in_and_back(services, app):

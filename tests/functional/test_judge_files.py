@@ -11,25 +11,36 @@ import subprocess
 import sys
 import tracemalloc
 from dataclasses import replace
+from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner, Result
 
 from models.inputs import ModelInput, ModelOutput
+from service.cli import cli
 from service.commands.input_files import MAX_LINE_BYTES
-from service.commands.judge_files import (
-    Judging,
-    evaluate_command,
-    open_judging,
-    score_command,
-    verdict_to_json,
-)
-from service.commands.replay import replay_command
+from service.commands.judge_files import Judging, open_judging, verdict_to_json
 from service.domain.comment import MAX_TEXT_BYTES
 from service.domain.dataset_row import comment_from_row
-from tests.factories import SITE
-from tests.fakes import FixedClassifier, make_model, make_services, submit_to
+from service.domain.decision import Ruling
+from service.moderation.decisions import decide_comment
+from service.moderation.replay import Archived, replay
+from service.settings import load_settings
+from service.wiring import find_learning_salt, open_services
+from tests.databases import fresh_stores
+from tests.factories import NOW, SITE
+from tests.fakes import (
+    FixedClassifier,
+    ForgetfulHistory,
+    make_model,
+    make_services,
+    make_site,
+    submit_to,
+)
 from tests.unit.learning import training_examples as examples
+from tests.unit.learning.training_examples import SALT, keeper_over
 
 DATA = Path(__file__).resolve().parents[2] / "data"
 SPAM, HAM = "Buy cheap tyres here", "My drain valve leaks as well"
@@ -39,11 +50,9 @@ class WordClassifier:
     """Takes "cheap" for spam, breaks on "poison", and remembers what it was shown."""
 
     def __init__(self) -> None:
-        self.batches: list[int] = []
         self.seen: list[ModelInput] = []
 
     def score_batch(self, inputs):
-        self.batches.append(len(inputs))
         self.seen += inputs
         if any("poison" in given.text for given in inputs):
             msg = "broke on a text that must not be shown: poison"
@@ -57,18 +66,16 @@ class WordClassifier:
         return ModelOutput(p_spam=0.99, promo_spans=((at, len(text)),))
 
 
-def judging(classifier=None, *, batch_size: int = 4) -> Judging:
-    model = make_model(classifier or WordClassifier(), ham_cutoff=0.2)
-    return Judging(model=model, batch_size=batch_size)
+def judging(classifier=None) -> Judging:
+    return Judging(model=make_model(classifier or WordClassifier()), batch_size=4)
 
 
-def run_score(*words: object, given: Judging | None = None, stdin: bytes = b"") -> Result:
+def run(*words: object, given: Judging | None = None, stdin: bytes = b"") -> Result:
     names = [str(word) for word in words]
-    return CliRunner().invoke(score_command, names, obj=given or judging(), input=stdin)
+    return CliRunner().invoke(cli, names, obj=given or judging(), input=stdin)
 
 
-def run_evaluate(*words: object) -> Result:
-    return CliRunner().invoke(evaluate_command, [str(word) for word in words], obj=judging())
+run_score, run_evaluate = partial(run, "score"), partial(run, "evaluate")
 
 
 def line(comment_id: str = "c1", text: str = HAM, **more: object) -> bytes:
@@ -146,7 +153,7 @@ def test_a_wrong_line_is_named_by_field_problem_and_remedy_and_the_rest_is_judge
 
 def test_memory_does_not_grow_with_the_file(tmp_path):
     peaks = []
-    for n_lines in (500, 4_000):
+    for n_lines in (300, 1_800):
         file = write(tmp_path / "a.jsonl", *[line(f"c{n}", SPAM) for n in range(n_lines)])
         tracemalloc.start()
 
@@ -202,20 +209,10 @@ def test_a_file_is_replaced_by_no_failed_run_and_never_by_its_own_scores(tmp_pat
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a.jsonl", "scores.jsonl"]
 
 
-def labelled(n: int = 40, **more: object) -> list[bytes]:
-    return [
-        line(
-            f"c{number}",
-            SPAM if number % 2 else HAM,
-            label="spam" if number % 2 else "ham",
-            **more,
-        )
-        for number in range(n)
-    ]
-
-
 def test_an_evaluation_leaves_scores_and_two_reports(tmp_path):
-    file = write(tmp_path / "blog.jsonl", *labelled(), line("x", HAM, label=None))
+    labelled = [line(f"s{n}", SPAM, label="spam") for n in range(20)]
+    labelled += [line(f"h{n}", HAM, label="ham") for n in range(20)]
+    file = write(tmp_path / "blog.jsonl", *labelled, line("x", HAM, label=None))
     out = tmp_path / "made" / "evaluation"
 
     result = run_evaluate(file, "--out", out)
@@ -225,7 +222,7 @@ def test_an_evaluation_leaves_scores_and_two_reports(tmp_path):
     assert result.exit_code == 0
     assert sorted(p.name for p in out.iterdir()) == ["report.json", "report.md", "scores.jsonl"]
     assert len(rows) == 41
-    assert (rows[1]["source"], rows[1]["label"], rows[1]["outcome"]) == ("blog", "spam", "spam")
+    assert (rows[0]["source"], rows[0]["label"], rows[0]["outcome"]) == ("blog", "spam", "spam")
     assert (report["overall"]["n_ham"], report["overall"]["n_spam"]) == (20, 20)
     assert report["overall"]["verdict"]["roc_auc"]["auc"] == 1.0
     assert report["unlabelled"] == {"blog": {"ham": 1}}
@@ -248,6 +245,8 @@ def test_a_label_that_is_none_is_reported_and_left_out(tmp_path):
     assert "line 2: boundary: does not fit the text" in result.stderr
     assert "viagra" not in result.stderr
     assert (report["overall"]["n"], report["files"][0]["n_broken"]) == (1, 2)
+    assert report["overall"]["verdict"]["roc_auc"] is None
+    assert report["slices"]["kind"][0]["name"] == "not stated"
 
 
 def test_the_command_line_judges_with_the_current_version_and_needs_no_server(tmp_path):
@@ -269,14 +268,20 @@ def test_the_command_line_judges_with_the_current_version_and_needs_no_server(tm
     assert not (tmp_path / "never made").exists()
 
 
-def test_a_comment_gets_the_same_verdict_offline_as_from_the_worker():
-    file = DATA / "authored-t5.jsonl"
-    given = open_judging()
-    services = make_services(current_model=lambda: given.model)
-    comments = [comment_from_row(row) for row in rows_of(file.read_bytes())[:40]]
+@pytest.fixture(scope="module")
+def shipped() -> Judging:
+    """Return the version that the release carries, loaded once."""
+    return open_judging()
+
+
+def test_a_comment_gets_the_same_verdict_offline_as_from_the_worker(shipped, tmp_path):
+    lines = (DATA / "authored-t5.jsonl").read_bytes().splitlines(keepends=True)[:40]
+    services = make_services(current_model=lambda: shipped.model)
+    comments = [comment_from_row(json.loads(row)) for row in lines]
     kept = [replace(comment, site_id=SITE) for comment in comments]
 
-    offline = rows_of(run_score(file, given=given).stdout_bytes)[:40]
+    file = write(tmp_path / "a.jsonl", *lines)
+    offline = rows_of(run_score(file, given=shipped).stdout_bytes)
     submit_to(services, *kept)
 
     served = [services.cases.get(c.id).verdict for c in kept]
@@ -284,10 +289,10 @@ def test_a_comment_gets_the_same_verdict_offline_as_from_the_worker():
     assert any(row["signals"] for row in offline)
 
 
-def test_the_shipped_version_knows_the_files_it_was_trained_on():
-    shipped = {hashlib.sha256(f.read_bytes()).hexdigest() for f in DATA.glob("authored-*.jsonl")}
+def test_the_shipped_version_knows_the_files_it_was_trained_on(shipped):
+    files = {hashlib.sha256(f.read_bytes()).hexdigest() for f in DATA.glob("authored-*.jsonl")}
 
-    assert open_judging().trained_on & shipped
+    assert shipped.trained_on & files
 
 
 class DoubtfulClassifier:
@@ -297,47 +302,30 @@ class DoubtfulClassifier:
         return [ModelOutput(p_spam=0.001 if "surely" in given.text else 0.5) for given in inputs]
 
 
-def run_replay(*arguments: object) -> Result:
-    given = Judging(model=make_model(DoubtfulClassifier()), batch_size=4)
-    return CliRunner().invoke(replay_command, [str(a) for a in arguments], obj=given)
+def run_replay(*words: object) -> Result:
+    return run("replay", *words, given=judging(DoubtfulClassifier()))
 
 
-def write_rows(path: Path, rows: list[dict]) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
+def dated(n: int, **more: object) -> bytes:
+    """Return a labelled line, spam if the number is odd, one each day of a short month."""
+    text = (examples.SPAM if n % 2 else examples.HAM).format(n)
+    date = f"2025-0{1 + n // 20}-{1 + n % 20:02d}"
+    given = {"label": "spam" if n % 2 else "ham", "date": date, **more}
+    return line(f"c{n:03d}", text, **given)
 
 
-def row(n: int, *, spam: bool, date: str | None, **more) -> dict:
-    text = (examples.SPAM if spam else examples.HAM).format(n)
-    label = "spam" if spam else "ham"
-    return {"id": f"c{n:03d}", "text": text, "label": label, "date": date, **more}
+def test_of_comments_in_the_order_of_dates_what_learns_asks_less_and_errs_never(tmp_path):
+    file = write(tmp_path / "blog.jsonl", *map(dated, reversed(range(60))))
 
+    result = run_replay(file, "--out", tmp_path / "out", "--json")
 
-def archive(n: int = 60) -> list[dict]:
-    return [
-        row(k, spam=bool(k % 2), date=f"2025-0{1 + k // 20}-{1 + k % 20:02d}") for k in range(n)
-    ]
-
-
-def test_a_line_a_comment_in_the_order_of_dates_in_the_keys_promised(tmp_path):
-    file = write_rows(tmp_path / "blog.jsonl", archive()[::-1])
-
-    result = run_replay(file, "--out", tmp_path / "out")
-
+    table = json.loads(result.stdout)
     rows = rows_of((tmp_path / "out" / "replay.jsonl").read_bytes())
+    total = table["weeks"][-1]
     assert result.exit_code == 0, result.output
     assert [one["id"] for one in rows] == [f"c{n:03d}" for n in range(60)]
     assert set(rows[0]) == {"id", "asked", "frozen", "learning"}
     assert set(rows[0]["frozen"]) == set(rows[0]["learning"]) == {"p_spam", "score", "outcome"}
-
-
-def test_frozen_doubts_to_the_end_while_what_learns_asks_less_and_errs_never(tmp_path):
-    file = write_rows(tmp_path / "blog.jsonl", archive())
-
-    result = run_replay(file, "--json")
-
-    table = json.loads(result.stdout)
-    total = table["weeks"][-1]
     assert (total["week"], total["comments"], total["spam"]) == ("all", 60, 30)
     assert total["frozen"]["left_to_a_person"] == 60
     assert total["learning"]["left_to_a_person"] < 40
@@ -347,12 +335,45 @@ def test_frozen_doubts_to_the_end_while_what_learns_asks_less_and_errs_never(tmp
 
 
 def test_what_has_no_label_or_no_date_is_left_out_and_a_broken_line_named(tmp_path):
-    rows = [row(1, spam=True, date=None), {**row(2, spam=True, date="2025-01-01"), "label": None}]
-    file = write_rows(tmp_path / "blog.jsonl", [*rows, row(3, spam=True, date="2025-01-01")])
-    file.write_text(file.read_text() + "no json\n")
+    lines = [dated(1, date=None), dated(2, label=None), dated(3), b"no json\n"]
+    file = write(tmp_path / "blog.jsonl", *lines)
 
     result = run_replay(file, "--json")
 
     assert result.exit_code == 1
     assert json.loads(result.stdout)["comments"] == 1
     assert "2 comments without a label or a date left out" in result.stderr
+
+
+def test_replay_tells_of_every_comment_what_happens_to_it_live_to_the_last_digit(shipped):
+    model, stores = shipped.model, fresh_stores(sites=[make_site()])
+    learns = {"taught": keeper_over(stores, audit_share=0.0).current, "history": ForgetfulHistory()}
+    services = make_services(stores=stores, current_model=lambda: model, **learns)
+    rows = [row for row in rows_of((DATA / "authored-t9.jsonl").read_bytes()) if row["label"]][:40]
+    archive = []
+    for number, row in enumerate(rows):
+        at = NOW + timedelta(days=number)
+        comment = replace(comment_from_row(row), site_id=SITE, written_at=at)
+        archive.append(Archived(comment=comment, is_spam=row["label"] == "spam"))
+
+    played = list(replay(archive, model, decides_all=False, audit_share=0.0, salt=SALT))
+
+    live = []
+    for one in played:
+        comment = one.archived.comment
+        submit_to(services, comment)
+        live.append(services.cases.get(comment.id).verdict)
+        if one.asked:
+            ruling = Ruling.REJECT if one.archived.is_spam else Ruling.APPROVE
+            decide_comment(comment.id, ruling, services, decided_by="ada")
+    told = [(one.learning.p_spam, one.learning.score, one.learning.outcome) for one in played]
+    assert told == [(one.p_spam, one.score, one.outcome) for one in live]
+    assert 0 < sum(one.asked for one in played) < 40
+    assert any(one.learning != one.frozen for one in played)
+
+
+def test_replay_learns_under_the_installations_own_salt(tmp_path):
+    with open_services(data_dir=str(tmp_path)) as services:
+        salt = services.taught().salt
+
+    assert salt == find_learning_salt(load_settings(data_dir=tmp_path))

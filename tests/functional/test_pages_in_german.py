@@ -17,21 +17,15 @@ from service.outbound.exchange import Failure
 from service.outbound.platforms import AtPlatform
 from service.web.pages.blueprint import error_page
 from tests.factories import NOW, SITE, make_attempt, make_comment, make_signal
-from tests.functional.moderators import keep, make_app, sign_in, signed_in, token_of, words
+from tests.functional.moderators import keep, words
 
 GERMAN = {"Accept-Language": "de-CH,de;q=0.9,en;q=0.5"}
 
 
 @pytest.fixture
-def app(services):
-    return make_app(services)
-
-
-@pytest.fixture
-def client(services, app):
-    made = signed_in(services, app=app)
-    made.environ_base["HTTP_ACCEPT_LANGUAGE"] = GERMAN["Accept-Language"]
-    return made
+def client(client):
+    client.environ_base["HTTP_ACCEPT_LANGUAGE"] = GERMAN["Accept-Language"]
+    return client
 
 
 def test_numbers_days_and_times_are_written_as_germans_write_them(services, client):
@@ -84,18 +78,6 @@ def test_what_is_wrong_with_a_search_is_said_in_german(client, line, says):
 
     assert page.status_code == 400
     assert says in words(page)
-
-
-def test_the_language_chosen_counts_at_once_and_at_the_next_sign_in(services, app):
-    client = signed_in(services, app=app)
-
-    form = {"csrf_token": token_of(client.get("/me")), "language": "de"}
-    told = client.get(client.post("/me/preferences", data=form).location)
-    other = app.test_client()
-    sign_in(other)
-
-    for page in (told, other.get("/review")):
-        assert '<html lang="de">' in page.text
 
 
 def test_what_others_wrote_keeps_its_own_direction(services, client):

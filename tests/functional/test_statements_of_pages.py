@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import sqlalchemy as sa
 
@@ -10,7 +12,7 @@ from service.moderation.queue import Tab
 from service.web.pages.review_page import COUNTS, TabCounts
 from tests.databases import fresh_stores
 from tests.factories import make_comment
-from tests.fakes import make_services, make_site
+from tests.fakes import Overridden, Seconds, make_services, make_site
 from tests.functional import moderators
 from tests.functional.filled import join, judge
 from tests.functional.moderators import signed_in
@@ -98,41 +100,39 @@ def test_nothing_is_held_once_a_page_was_answered(services, asked, stores):
     assert stores.engine.pool.checkedout() == 0
 
 
-class _SlowHam:
-    """Takes a while to count what is not waiting."""
-
-    def __init__(self, cases, clock):
-        self._cases, self._clock = cases, clock
-
-    def count(self, criteria):
-        """Count, and let time pass."""
-        self._clock[0] += 0.0 if criteria.needs_review else 0.05
-        return self._cases.count(criteria)
+@pytest.fixture
+def clock():
+    return Seconds(1.0)
 
 
-def slowly_counted():
-    """Return services of two sites, their counts, and the clock that these go by."""
-    clock = [1.0]
-    stores = fresh_stores(sites=[make_site(), make_site(id="site-2", name="Knitting")])
-    services = make_services(stores=stores, cases=_SlowHam(stores.cases, clock))
-    return services, TabCounts(services, monotonic=lambda: clock[0]), clock
+@pytest.fixture
+def counts(services, clock):
+    """Counts of two sites, which take a while for what is not waiting."""
+    services.sites.add(make_site(id="site-2", name="Knitting"))
+
+    def count(criteria):
+        clock.now += 0.0 if criteria.needs_review else 0.05
+        return services.cases.count(criteria)
+
+    slow = replace(services, cases=Overridden(services.cases, count=count))
+    return TabCounts(slow, monotonic=clock)
 
 
-def test_a_number_that_takes_long_is_kept_for_a_while_and_a_quick_one_is_not():
-    services, counts, clock = slowly_counted()
+def test_a_number_that_takes_long_is_kept_for_a_while_and_a_quick_one_is_not(
+    services, counts, clock
+):
     seen = [counts.count(None)]
 
     moderators.keep(services)
     seen.append(counts.count(None))
-    clock[0] += 6
+    clock.now += 6
     seen.append(counts.count(None))
 
     assert [one[Tab.NEEDS_REVIEW] for one in seen] == [0, 1, 1]
     assert [one[Tab.ALL] for one in seen] == [0, 0, 1]
 
 
-def test_numbers_of_different_sites_are_kept_apart():
-    services, counts, _ = slowly_counted()
+def test_numbers_of_different_sites_are_kept_apart(services, counts):
     moderators.keep(services)
 
     assert [counts.count(sites)[Tab.ALL] for sites in (None, ("site-1",), ("site-2",))] == [1, 1, 0]

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import fcntl
-import json
-import os
-import pty
-import struct
-import subprocess
 import sys
-import termios
 
 import pytest
 
+from service.cli import cli
 from service.commands.output import print_rows
 from service.domain.delivery import Platform
 from service.moderation.accounts import authenticate_user
@@ -41,57 +35,28 @@ _COMMANDS = [
     ["models", "list"],
     ["audit"],
 ]
-_RUN = """
-import json, sys
-from service.cli import cli
-for words in json.loads(sys.argv[1]):
-    print("$", *words)
-    cli.main(words, standalone_mode=False)
-"""
 
 
-def in_a_terminal(columns: int, command: list[str], env: dict[str, str]) -> str:
-    """Run a command in a terminal of this width, and return what it wrote there."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-    started = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=env)
-    os.close(theirs)
-    written = b""
-    try:
-        while part := os.read(ours, 65_536):
-            written += part
-    except OSError:
-        pass  # That is how Linux tells that the other side has closed.
-    finally:
-        os.close(ours)
-    assert started.wait() == 0, written.decode()
-    return written.decode().replace("\r\n", "\n")
+@pytest.fixture
+def named(tmp_path, monkeypatch, capsys):
+    """Return what the commands print under a name in a narrow terminal, each a line of its own."""
+    monkeypatch.setenv("SLOPSIEVE_DATA_DIR", str(tmp_path))
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    for words in _COMMANDS:
+        cli.main(words, standalone_mode=False)
+    printed = [line.partition(": ") for line in capsys.readouterr().out.splitlines()]
+    return lambda name: [value.strip() for found, _, value in printed if found == name]
 
 
-@pytest.fixture(scope="module")
-def terminal(tmp_path_factory):
-    """A data folder, and the lines that the commands printed in a narrow terminal."""
-    home = tmp_path_factory.mktemp("home")
-    env = {**os.environ, "SLOPSIEVE_DATA_DIR": str(home)}
-    env.pop("COLUMNS", None)
-    command = [sys.executable, "-c", _RUN, json.dumps(_COMMANDS)]
-    return home, in_a_terminal(40, command, env).splitlines()
+def test_what_is_shown_once_is_whole_in_a_narrow_terminal(named, tmp_path):
+    first_password, _, reset_password = named("password")
+    hook_secret, *callback_secrets = named("secret")
 
-
-def named(name: str, printed: list[str]) -> list[str]:
-    """Return the values printed under a name, each from a line of its own."""
-    return [line.partition(": ")[2].strip() for line in printed if line.startswith(f"{name}: ")]
-
-
-def test_what_is_shown_once_is_whole_in_a_narrow_terminal(terminal):
-    home, printed = terminal
-    keys, akismet_keys = named("key", printed), named("akismet key", printed)
-    first_password, _, reset_password = named("password", printed)
-    hook_secret, *callback_secrets = named("secret", printed)
-
-    with open_services(data_dir=str(home)) as services:
+    with open_services(data_dir=str(tmp_path)) as services:
         garden = next(s for s in services.sites.all() if s.name == "Garden")
-        by_key = [authenticate_site(key, services).name for key in keys]
+        by_key = [authenticate_site(key, services).name for key in named("key")]
+        akismet_keys = named("akismet key")
         by_akismet_key = [authenticate_akismet(key, services)[0].name for key in akismet_keys]
         users = [
             authenticate_user(name, password, services).name
@@ -111,7 +76,7 @@ def test_what_is_shown_once_is_whole_in_a_narrow_terminal(terminal):
         post_url="https://blog.example/a-post/",
     )
     # When it is added, and in the list of hooks.
-    assert named("script", printed) == [tag, tag]
+    assert named("script") == [tag, tag]
 
 
 def test_nothing_that_was_written_elsewhere_steers_the_terminal(capsys):

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import base64
-import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 import redis
 import sqlalchemy as sa
-from altcha import Challenge, solve_challenge
 
 from models.inputs import ModelOutput
 from service.domain.comment import Author, Comment, FormEvidence, Post, Sender
 from service.domain.decision import Ruling
 from service.domain.list_entry import Effect, EntryKind
 from service.domain.site import Site
-from service.domain.user import User
 from service.moderation.accounts import add_user
 from service.moderation.campaigns import GroupingMemory, group_fresh
 from service.moderation.decisions import decide_comment
@@ -34,6 +30,7 @@ from service.stores.sql.tables import metadata
 from service.wiring import open_services
 from tests.factories import make_comment
 from tests.fakes import FixedClassifier, make_model, submit_to
+from tests.functional.webhooks.test_form_token import encode, solved
 from tests.servers import running_valkey
 
 MARA, NAME, ACCOUNT, ADDRESS = "mara@example.org", "Mara Quill", "acct-1731", "203.0.113.9"
@@ -43,15 +40,6 @@ KEYS, POINTER = 48_271, 59_363
 PAGE = "https://blog.example/radiators/"
 # By the letter that a key in Valkey begins with, after the prefix: days it is kept at most.
 KEPT_DAYS = {"seen": 2, "d2": 180, "s": 2, "c": 400, "o": 400, "decision2": 180, "sites": 180}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
-    """What a run left behind, and the sender whom it is about."""
-
-    services: Services
-    site: Site
-    sender: Sender
 
 
 @pytest.fixture
@@ -71,7 +59,7 @@ def services(tmp_path, valkey_url):
 
 
 @pytest.fixture
-def ran(services) -> Run:
+def sender(services) -> Sender:
     """Have Mara write with an account and without, and everybody do what is done about it."""
     site, _ = add_site("Garden", services, actor="test")
     owner, _ = add_user("Ola", services, actor="test")
@@ -84,47 +72,28 @@ def ran(services) -> Run:
     judge_batch([one.id for one in written], services)
     update_search_index(services, goes_on=lambda: True)
     group_fresh(services, GroupingMemory("test"), goes_on=lambda: True)
-    desk(services, written, owner)
-    return Run(services=services, site=site, sender=written[0].sender)
+    approved, claimed, *_ = written
+    claim_comment(services.cases.get(claimed.id), owner, services)
+    note = f"the {WORDS[1]} again"
+    decide_comment(approved.id, Ruling.APPROVE, services, decided_by="Ola", note=note)
+    known = NewEntry(effect=Effect.ALLOW, kind=EntryKind.EMAIL, value=MARA, reason=f"is {NAME}")
+    add_entry(known, services, by="Ola")
+    return approved.sender
 
 
 def of_mara(services: Services, site: Site, text: str, account_id: str | None) -> Comment:
-    author = Author(name=NAME, account_id=account_id, account_age_days=40, trust_level=1)
-    form = FormEvidence(seconds_on_page=61.0, honeypot_filled=False)
     comment = make_comment(
         text,
         site_id=site.id,
-        author=author,
-        form=form,
+        author=Author(name=NAME, account_id=account_id, account_age_days=40, trust_level=1),
+        form=FormEvidence(seconds_on_page=61.0, honeypot_filled=False),
         post=Post(url=PAGE, title="Bleeding"),
         received_at=services.clock(),
     )
     comment = with_sender(comment, services, address=ADDRESS, email=MARA)
-    return with_token(comment, field(services, site), services)
-
-
-def field(services: Services, site: Site) -> str:
-    """Return what the page's script sends of a form that was filled in."""
-    challenge = issue_token(site, PAGE, services)
-    solved = solve_challenge(Challenge.from_dict(dict(challenge)))
-    assert solved is not None
-    told = {
-        "challenge": challenge,
-        "solution": {"derivedKey": solved.derived_key},
-        "behaviour": {"keys": KEYS, "pointer": POINTER, "driven": False, "rhythm": [91, 120, 88]},
-    }
-    return base64.b64encode(json.dumps(told).encode()).decode()
-
-
-def desk(services: Services, written: list[Comment], owner: User) -> None:
-    """Do all that moderators do about comments and their sender, with words of their own."""
-    approved, claimed, *_ = written
-    claim_comment(services.cases.get(claimed.id), owner, services)
-    decide_comment(
-        approved.id, Ruling.APPROVE, services, decided_by="Ola", note=f"the {WORDS[1]} again"
-    )
-    known = NewEntry(effect=Effect.ALLOW, kind=EntryKind.EMAIL, value=MARA, reason=f"is {NAME}")
-    add_entry(known, services, by="Ola")
+    behaviour = {"keys": KEYS, "pointer": POINTER, "driven": False, "rhythm": [91, 120, 88]}
+    token = solved(dict(issue_token(site, PAGE, services)), **behaviour)
+    return with_token(comment, encode(token), services)
 
 
 def in_valkey(url: str) -> Mapping[str, tuple[str, float]]:
@@ -180,14 +149,14 @@ def tells_of_mara(text: str, sender: Sender) -> list[str]:
 
 
 def test_of_a_person_keyed_hashes_are_kept_all_are_told_and_all_are_erased(
-    ran, tmp_path, valkey_url
+    services, sender, tmp_path, valkey_url
 ):
     kept = in_valkey(valkey_url)
     database = in_database(tmp_path)
     words = "\n".join(f"{key} {value}" for key, (value, _) in kept.items())
 
-    assert set(tells_of_mara(words, ran.sender)) == keys_of(ran.sender)
-    assert len(keys_of(ran.sender)) == 4
+    assert set(tells_of_mara(words, sender)) == keys_of(sender)
+    assert len(keys_of(sender)) == 4
     # What is looked through are all tables there are.
     assert {one.name for one in metadata.sorted_tables} <= database.keys()
     rows = "\n".join(database.values())
@@ -204,19 +173,19 @@ def test_of_a_person_keyed_hashes_are_kept_all_are_told_and_all_are_erased(
     assert len(tokens) == 5
     assert 0 < max(tokens.values()) <= 1
 
-    person = find_person(ran.services, email=MARA)
-    told = list(export_person(person, ran.services))
+    person = find_person(services, email=MARA)
+    told = list(export_person(person, services))
 
     assert [one["kind"] for one in told].count("comment") == 5
     assert {one["kind"] for one in told} == {"comment", "account", "list_entry", "end"}
     assert told[0]["comment"]["form"]["behaviour"]["keys"] == KEYS
 
-    mara = find_person(ran.services, email=MARA, address=ADDRESS, name=NAME)
-    assert erase_person(mara, ran.services, by="operator") == 5
+    mara = find_person(services, email=MARA, address=ADDRESS, name=NAME)
+    assert erase_person(mara, services, by="operator") == 5
 
     remembered = in_valkey(valkey_url)
     left = in_database(tmp_path) | {key: f"{key} {one}" for key, (one, _) in remembered.items()}
-    assert {name: tells_of_mara(text, ran.sender) for name, text in left.items()} == {
+    assert {name: tells_of_mara(text, sender) for name, text in left.items()} == {
         name: [] for name in left
     }
     assert not any("}:c:" in key or "}:o:" in key for key in remembered)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import signal
-from contextlib import closing
 
 from service.domain.comment import Lane
 from service.domain.verdict import Outcome
 from service.moderation.judging import MAX_ATTEMPTS
-from tests.benchmarks.faults import Receiver, run_under_fire
-from tests.benchmarks.own_service import running
+from tests.benchmarks.faults import faulty_service, run_under_fire
 from tests.integration.installation import until
 from tests.servers import free_port, running_valkey
 
@@ -101,11 +99,12 @@ def test_a_comment_that_ends_its_worker_goes_to_a_person_and_its_neighbours_are_
     assert not after.verdict.degraded
 
 
-def test_what_was_accepted_under_random_faults_is_stored_judged_and_notified_once(tmp_path):
-    with closing(Receiver()) as receiver, running(str(tmp_path), **receiver.settings()) as up:
-        run = run_under_fire(up, receiver, seed=7, rate=3.0, seconds=20.0)
+def test_what_was_accepted_under_random_faults_is_stored_judged_and_notified_once():
+    with faulty_service(bad_disk=False) as faults:
+        client, quiet_after = run_under_fire(faults, seed=7, rate=3.0, seconds=20.0)
+        problems = faults.problems(client)
 
-    assert run.seconds_until_quiet is not None
-    assert run.account.faults() == {}
-    assert run.account.accepted
-    assert len(run.faults.done) > len(run.faults.kinds()) / 2
+    assert quiet_after is not None
+    assert not any(problems.values()), problems
+    assert client.accepted
+    assert len(faults.done) > len(faults.kinds()) / 2

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from contextlib import closing
-from http.client import HTTPConnection
 
 import pytest
 
+from tests.functional.commands import run_command
 from tests.functional.hostile import HOSTILE
 from tests.integration.installation import until
 from tests.integration.test_supervisor import ready, start, stop
@@ -30,35 +27,23 @@ PERSON = {
 }
 
 
-def ask(up, method: str, path: str, body: bytes = b"", **headers: str) -> tuple[int, str]:
-    host, _, port = up.said["url"].rpartition("/")[2].partition(":")
-    connection = HTTPConnection(host, int(port), timeout=30)
-    try:
-        connection.request(method, path, body, headers)
-        answer = connection.getresponse()
-        return answer.status, answer.read().decode("utf-8", "replace")
-    finally:
-        connection.close()
-
-
 @pytest.fixture(scope="module")
 def logged(tmp_path_factory):
     """Run everything, let strangers do their worst; return the log's lines and what was asked."""
     home = tmp_path_factory.mktemp("logs")
     refuses = with_status(500, body=f"{MARK} answer".encode())
     with closing(Site(answer=refuses)) as site:
-        process = start(
-            home / "data",
-            home / "log",
-            "--json",
-            SLOPSIEVE_LOG_FORMAT="json",
-            SLOPSIEVE_CALLBACK_PLAIN_HTTP="true",
-            SLOPSIEVE_CALLBACK_ALLOW="127.0.0.1/32",
-            SLOPSIEVE_CALLBACK_PORTS=str(site.port),
-        )
+        callbacks = {
+            "SLOPSIEVE_CALLBACK_PLAIN_HTTP": "true",
+            "SLOPSIEVE_CALLBACK_ALLOW": "127.0.0.1/32",
+            "SLOPSIEVE_CALLBACK_PORTS": str(site.port),
+        }
+        log_format = {"SLOPSIEVE_LOG_FORMAT": "json"}
+        process = start(home / "data", home / "log", "--json", **callbacks, **log_format)
         try:
             up = ready(process, home / "log")
-            _tell_the_site(up, site)
+            words = ["callbacks", "set", up.said["site_id"], site.url(f"/{MARK}-hook")]
+            run_command(*words, "--data-dir", up.said["data_dir"], env=callbacks, code=0)
             ids = _do_their_worst(up)
             until(lambda: site.received, seconds=30)
         finally:
@@ -66,46 +51,27 @@ def logged(tmp_path_factory):
     return (home / "log").read_text().splitlines(), ids
 
 
-def _tell_the_site(up, site: Site) -> None:
-    program = "from service.cli import main; main()"
-    url = site.url(f"/{MARK}-hook")
-    command = ["callbacks", "set", up.said["site_id"], url, "--data-dir", up.said["data_dir"]]
-    environment = {
-        "SLOPSIEVE_CALLBACK_PLAIN_HTTP": "true",
-        "SLOPSIEVE_CALLBACK_ALLOW": "127.0.0.1/32",
-        "SLOPSIEVE_CALLBACK_PORTS": str(site.port),
-    }
-    subprocess.run(
-        [sys.executable, "-c", program, *command],
-        env=os.environ | environment,
-        check=True,
-        capture_output=True,
-    )
-
-
 def _do_their_worst(up) -> dict[str, str]:
     key = {"Authorization": f"Bearer {up.said['site_key']}", "Content-Type": "application/json"}
     comments = [{"text": f"{MARK} {text}", **PERSON} for text in HOSTILE.values()]
-    batch = json.dumps({"comments": comments}).encode()
-    status, said = ask(up, "POST", "/v1/comments/batch", batch, **key)
+    status, said = up.post("/v1/comments/batch", {"comments": comments})
     assert status == 200, said
-    of_batch = [one["id"] for one in json.loads(said)["results"]]
-    one = json.dumps({"text": f"{MARK} alone https://{MARK}.example", **PERSON}).encode()
-    named = {**key, "X-Request-Id": "request-of-this-test"}
-    status, said = ask(up, "POST", "/v1/comments?wait=20", one, **named)
-    alone = json.loads(said)["id"]
-    ruled = json.dumps({"ruling": "reject", "decided_by": f"{MARK} site"}).encode()
-    ask(up, "POST", f"/v1/comments/{alone}/decision", ruled, **key)
+    of_batch = [one["id"] for one in said["results"]]
+    one = {"text": f"{MARK} alone https://{MARK}.example", **PERSON}
+    named = {"X-Request-Id": "request-of-this-test"}
+    alone = up.post("/v1/comments?wait=20", one, **named)[1]["id"]
+    ruled = {"ruling": "reject", "decided_by": f"{MARK} site"}
+    up.post(f"/v1/comments/{alone}/decision", ruled)
     for path in (f"/v1/comments/{MARK}", f"/{MARK}?q={MARK}", f"/review/search?q={MARK}"):
-        ask(up, "GET", path, **{"User-Agent": MARK, "X-Request-Id": f"{MARK} not sane", **key})
-    ask(up, "POST", "/v1/comments", f'{{"text": {MARK}'.encode(), **key)
-    ask(up, "POST", "/sign-in", f"name={MARK}&password={MARK}".encode())
-    ask(up, "POST", "/1.1/comment-check", f"comment_content={MARK}&api_key={MARK}".encode())
-    ask(up, "GET", "/metrics", Authorization=f"Bearer {MARK}")
+        up.call("GET", path, **{"User-Agent": MARK, "X-Request-Id": f"{MARK} not sane", **key})
+    up.call("POST", "/v1/comments", f'{{"text": {MARK}'.encode(), **key)
+    up.call("POST", "/sign-in", f"name={MARK}&password={MARK}".encode())
+    up.call("POST", "/1.1/comment-check", f"comment_content={MARK}&api_key={MARK}".encode())
+    up.call("GET", "/metrics", Authorization=f"Bearer {MARK}")
 
     def judged():
         return all(
-            json.loads(ask(up, "GET", f"/v1/comments/{one}", **key)[1])["verdict"]
+            up.get(f"/v1/comments/{one}", key=up.said["site_key"])[1]["verdict"]
             for one in of_batch[-3:]
         )
 

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import closing
 
 import pytest
 
@@ -16,11 +17,7 @@ from service.stores.migrations import migrate
 from service.tasks.broker import open_client
 from service.tasks.heartbeat import BACKGROUND, WORKERS
 from service.wiring import wire
-from tests.servers import free_port, running_valkey
-
-each_kind = pytest.mark.parametrize(
-    ("probe", "kind"), [("worker", WORKERS), ("background", BACKGROUND)]
-)
+from tests.servers import free_port
 
 
 def ask(probe, folder, **settings):
@@ -35,40 +32,22 @@ def ask(probe, folder, **settings):
     )
 
 
-@pytest.fixture(scope="module")
-def valkey_url():
-    with running_valkey() as server:
-        yield server.url
-
-
-@pytest.fixture
-def client(valkey_url):
-    client = open_client(valkey_url)
-    client.flushdb()
-    yield client
-    client.close()
-
-
 def sign(client, kind, host):
     value = json.dumps({"at": time.time(), "model": "", "problem": None, "judged_at": 0.0})
     client.hset(kind, f"{host}:1", value)
 
 
-@each_kind
-def test_a_process_that_gave_a_sign_lately_is_alive(probe, kind, client, valkey_url, tmp_path):
-    sign(client, kind, socket.gethostname())
+@pytest.mark.parametrize(("probe", "kind"), [("worker", WORKERS), ("background", BACKGROUND)])
+def test_a_process_is_alive_that_gave_a_sign_on_this_host(probe, kind, valkey, tmp_path):
+    with closing(open_client(valkey.url)) as client:
+        client.delete(kind)
+        sign(client, kind, "elsewhere")
+        elsewhere = ask(probe, tmp_path, valkey_url=valkey.url)
+        sign(client, kind, socket.gethostname())
+        here = ask(probe, tmp_path, valkey_url=valkey.url)
 
-    assert ask(probe, tmp_path, valkey_url=valkey_url).returncode == 0
-
-
-@each_kind
-def test_another_hosts_sign_does_not_count(probe, kind, client, valkey_url, tmp_path):
-    sign(client, kind, "elsewhere")
-
-    ended = ask(probe, tmp_path, valkey_url=valkey_url)
-
-    assert ended.returncode == 1
-    assert ended.stderr == "this host's process has given no sign of life lately\n"
+    assert (elsewhere.returncode, here.returncode) == (1, 0)
+    assert elsewhere.stderr == "this host's process has given no sign of life lately\n"
 
 
 def test_while_valkey_is_away_no_process_is_called_dead(tmp_path):

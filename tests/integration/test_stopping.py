@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 import signal
 import socket
-import subprocess
-import sys
 import time
-from contextlib import closing, contextmanager
+from contextlib import closing
 from http.client import HTTPConnection
 
 import pytest
@@ -23,43 +20,15 @@ from service.moderation.judging import judge_batch
 from service.moderation.retraining import ask_retraining
 from service.tasks.broker import open_client
 from service.tasks.heartbeat import BACKGROUND, live_workers
-from tests.integration.installation import ROOT, until
+from tests.integration.installation import START_SECONDS, until
 from tests.runs import REPORT
 from tests.servers import free_port
 from tests.sites import Site, with_status
 
-# A busy machine takes its time to start a process.
-START_SECONDS = 60.0
+BACKGROUND_PROCESS = "service.processes.background"
+STARTED = "background started"
 STOP_SECONDS = 20
 SECRET = "whsec_" + base64.b64encode(b"a secret of thirty-two characters").decode()
-
-
-@contextmanager
-def running(installation, module: str, said: str, **environment: str):
-    """Run one process of an installation until the block ends; wait for the line that it works."""
-    log = installation.folder / f"{module}.log"
-    names = {f"SLOPSIEVE_{name.upper()}": value for name, value in environment.items()}
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            [sys.executable, "-P", "-m", module],
-            cwd=ROOT,
-            env=os.environ
-            | {
-                "PYTHONPATH": str(ROOT),
-                "SLOPSIEVE_DATA_DIR": str(installation.folder),
-                "SLOPSIEVE_VALKEY_URL": installation.valkey_url,
-                **names,
-            },
-            stderr=output,
-        )
-    try:
-        until(lambda: said in log.read_text() or process.poll() is not None, seconds=START_SECONDS)
-        assert said in log.read_text(), log.read_text()
-        yield process
-    finally:
-        if process.poll() is None:
-            process.kill()
-        process.wait()
 
 
 def test_a_dispatcher_told_to_stop_ends_what_is_under_way_and_tells_nobody_twice(
@@ -83,16 +52,14 @@ def test_a_dispatcher_told_to_stop_ends_what_is_under_way_and_tells_nobody_twice
         }
         endpoint = Endpoint(site_id=installation.site.id, url=site.url(), secrets=(SECRET,))
         installation.services.endpoints.put(endpoint)
-        with running(
-            installation, "service.processes.background", "background started", **settings
-        ) as process:
-            judge_batch(installation.submit(["Thank you."]), installation.services)
-            until(
-                lambda: installation.services.delivery_queue.wake() or site.received,
-                seconds=START_SECONDS,
-            )
-            process.send_signal(signal.SIGTERM)
-            code = process.wait(STOP_SECONDS)
+        process = installation.start(BACKGROUND_PROCESS, says=STARTED, **settings)
+        judge_batch(installation.submit(["Thank you."]), installation.services)
+        until(
+            lambda: installation.services.delivery_queue.wake() or site.received,
+            seconds=START_SECONDS,
+        )
+        process.send_signal(signal.SIGTERM)
+        code = process.wait(STOP_SECONDS)
 
         [delivery] = installation.services.deliveries.recent(state=None, site_id=None, limit=10)
         assert code == 0
@@ -103,10 +70,8 @@ def test_a_dispatcher_told_to_stop_ends_what_is_under_way_and_tells_nobody_twice
 def test_a_background_process_ends_soon_and_is_alive_until_then(install):
     installation = install()
 
-    with (
-        running(installation, "service.processes.background", "background started") as process,
-        closing(open_client(installation.valkey_url)) as client,
-    ):
+    process = installation.start(BACKGROUND_PROCESS, says=STARTED)
+    with closing(open_client(installation.valkey_url)) as client:
         [sign] = until(lambda: live_workers(client, BACKGROUND))
         process.send_signal(signal.SIGINT)
 
@@ -117,11 +82,11 @@ def test_a_background_process_ends_soon_and_is_alive_until_then(install):
 
 @pytest.mark.parametrize("kind", ["worker", "background"])
 def test_a_process_told_to_stop_before_it_takes_work_ends_in_order(install, kind, monkeypatch):
-    installation = install()
     monkeypatch.setenv("TOLD_EARLY", kind)
 
-    with running(installation, "tests.integration.told_early", f"{kind} stopped") as process:
-        assert process.wait(STOP_SECONDS) == 0
+    process = install().start("tests.integration.told_early", says=f"{kind} stopped")
+
+    assert process.wait(STOP_SECONDS) == 0
 
 
 def test_a_process_that_stopped_shows_no_metrics_any_more_and_frees_its_port(install):
@@ -132,13 +97,11 @@ def test_a_process_that_stopped_shows_no_metrics_any_more_and_frees_its_port(ins
     def sockets() -> list[str]:
         return sorted(path.name for path in folder.glob("*.sock"))
 
-    with running(
-        installation, "service.processes.background", "background started", metrics_address=address
-    ) as process:
-        until(lambda: sockets() == ["background-0.sock"])
-        until(lambda: _answers(port))
-        process.send_signal(signal.SIGTERM)
-        code = process.wait(STOP_SECONDS)
+    process = installation.start(BACKGROUND_PROCESS, says=STARTED, metrics_address=address)
+    until(lambda: sockets() == ["background-0.sock"])
+    until(lambda: _answers(port))
+    process.send_signal(signal.SIGTERM)
+    code = process.wait(STOP_SECONDS)
 
     assert code == 0
     assert sockets() == []
@@ -152,46 +115,41 @@ def _answers(port: int) -> bool:
         return False
 
 
-@contextmanager
-def running_api(installation):
-    """Run an API process until the block ends; give it and its port."""
+@pytest.fixture
+def api(install, valkey):
+    """Return an API process and its port."""
     port = free_port()
-    with running(installation, "service.processes.app", "api started", port=str(port)) as process:
-        yield process, port
+    installation = install(valkey_url=valkey.url)
+    return installation.start("service.processes.app", says="api started", port=str(port)), port
 
 
-def test_who_comes_through_a_proxy_on_this_machine_is_refused_its_metrics(install, valkey):
-    with running_api(install(valkey_url=valkey.url)) as (_, port):
-        statuses = {
-            name: _scrape(port, {name: said})
-            for name, said in (
-                ("Accept", "text/plain"),
-                ("X-Forwarded-For", "203.0.113.9"),
-                ("Forwarded", "for=203.0.113.9"),
-                ("X-Real-IP", "203.0.113.9"),
-                ("Via", "1.1 proxy"),
-            )
-        }
+def test_who_comes_through_a_proxy_on_this_machine_is_refused_its_metrics(api):
+    _, port = api
+    via_proxy = {
+        "X-Forwarded-For": "203.0.113.9",
+        "Forwarded": "for=203.0.113.9",
+        "X-Real-IP": "203.0.113.9",
+        "Via": "1.1 proxy",
+    }
 
-    assert statuses.pop("Accept") == 200
-    assert set(statuses.values()) == {401}
+    assert _scrape(port, {"Accept": "text/plain"}) == 200
+    assert [_scrape(port, {name: said}) for name, said in via_proxy.items()] == [401] * 4
 
 
-def test_connections_that_wait_in_the_line_at_the_order_to_stop_are_served(install, valkey):
+def test_connections_that_wait_in_the_line_at_the_order_to_stop_are_served(api):
+    process, port = api
     request = b"GET /livez HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
-    with running_api(install(valkey_url=valkey.url)) as (process, port):
-        # While it stands still the kernel takes connections in for it.
-        process.send_signal(signal.SIGSTOP)
-        waiting = [socket.create_connection(("127.0.0.1", port)) for _ in range(20)]
-        for connection in waiting:
-            connection.sendall(request)
+    # While it stands still the kernel takes connections in for it.
+    process.send_signal(signal.SIGSTOP)
+    waiting = [socket.create_connection(("127.0.0.1", port)) for _ in range(20)]
+    for connection in waiting:
+        connection.sendall(request)
 
-        process.send_signal(signal.SIGTERM)
-        process.send_signal(signal.SIGCONT)
+    process.send_signal(signal.SIGTERM)
+    process.send_signal(signal.SIGCONT)
 
-        answers = [_answer(connection) for connection in waiting]
-        assert answers == [b"HTTP/1.1 200 OK"] * 20
-        assert process.wait(30) == 0
+    assert [_answer(connection) for connection in waiting] == [b"HTTP/1.1 200 OK"] * 20
+    assert process.wait(30) == 0
 
 
 def _scrape(port: int, headers: dict[str, str]) -> int:
@@ -228,29 +186,26 @@ def test_a_trainer_retrains_when_asked_and_goes_on_after_it_was_stopped(install,
     decide_comment(comment_id, Ruling.REJECT, services, decided_by="Ola")
     (told / "waits").touch()
     # Nothing is due: what begins is what was asked for.
-    options = RetrainingOptions()
     lately = Retraining(
-        id="rtr_1",
-        asked_by="Ola",
-        asked_at=services.clock(),
-        options=options,
-        state=RetrainingState.ENDED,
+        id="rtr_1", asked_by="Ola", asked_at=services.clock(), state=RetrainingState.ENDED
     )
     services.retrainings.put(lately)
 
-    trainer = (installation, "tests.integration.odd_background", "background started")
+    def start_trainer():
+        module = "tests.integration.odd_background"
+        return installation.start(module, says=STARTED, retrain_every_days="30")
 
-    with running(*trainer, retrain_every_days="30") as first:
-        until(services.trainer_queue.is_heard)
-        asked = ask_retraining(services, by="Olive", options=options)
-        until(lambda: services.retrainings.get(asked.id).step == "fit", seconds=90)
-        alive_while_training = services.trainer_queue.is_heard()
-        first.send_signal(signal.SIGTERM)
-        code = first.wait(30)
+    first = start_trainer()
+    until(services.trainer_queue.is_heard)
+    asked = ask_retraining(services, by="Olive", options=RetrainingOptions())
+    until(lambda: services.retrainings.get(asked.id).step == "fit", seconds=90)
+    alive_while_training = services.trainer_queue.is_heard()
+    first.send_signal(signal.SIGTERM)
+    code = first.wait(30)
     stopped = services.retrainings.get(asked.id)
     (told / "waits").unlink()
-    with running(*trainer, retrain_every_days="30"):
-        until(lambda: services.retrainings.get(asked.id).state is RetrainingState.ENDED, seconds=90)
+    start_trainer()
+    until(lambda: services.retrainings.get(asked.id).state is RetrainingState.ENDED, seconds=90)
 
     ended = services.retrainings.get(asked.id)
     assert (code, alive_while_training) == (0, True)

@@ -8,36 +8,29 @@ import signal
 import socket
 import subprocess
 import sys
+from contextlib import closing
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from click.testing import CliRunner
 
 from service.cli import cli
 from service.start_error import ExitCode
-from tests.integration.installation import until
+from tests.integration.installation import ROOT, command_of, until
 from tests.servers import free_port
 
 UP = [sys.executable, "-c", "from service.cli import main; main()", "up"]
-ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("valkey", "api", "worker", "background")
 
 
 def children(pid: int) -> dict[int, str]:
     """Return the commands of a process's children by their ids."""
-    found = {}
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
-            command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode()
-        except OSError:
-            continue
-        if parent == pid and command:
-            found[int(folder.name)] = command
-    return found
+    ids = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return {int(one): command for one in ids if (command := command_of(one))}
 
 
 def child(pid: int, name: str) -> int | None:
@@ -45,14 +38,7 @@ def child(pid: int, name: str) -> int | None:
 
 
 def alive(pids) -> list[int]:
-    return [pid for pid in pids if Path(f"/proc/{pid}/cmdline").exists() and not _is_zombie(pid)]
-
-
-def _is_zombie(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    except OSError:
-        return True
+    return [pid for pid in pids if command_of(pid)]
 
 
 @dataclass
@@ -65,22 +51,22 @@ class Up:
 
     def get(self, path: str, *, key: str | None = None) -> tuple[int, Any]:
         """Return an answer's status and JSON."""
-        return self._call("GET", path, None, key)
+        status, text = self.call("GET", path, Authorization=f"Bearer {key}")
+        return status, json.loads(text)
 
-    def post(self, path: str, body: object) -> tuple[int, Any]:
+    def post(self, path: str, body: object, **headers: str) -> tuple[int, Any]:
         """Post as the first site and return the answer's status and JSON."""
-        return self._call("POST", path, json.dumps(body), self.said["site_key"])
+        headers["Authorization"] = f"Bearer {self.said['site_key']}"
+        headers["Content-Type"] = "application/json"
+        status, text = self.call("POST", path, json.dumps(body).encode(), **headers)
+        return status, json.loads(text)
 
-    def _call(self, method: str, path: str, body: str | None, key: str | None) -> tuple[int, Any]:
-        headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
-        host, _, port = self.said["url"].rpartition("/")[2].partition(":")
-        connection = HTTPConnection(host, int(port), timeout=30)
-        try:
+    def call(self, method: str, path: str, body: bytes = b"", **headers: str) -> tuple[int, str]:
+        """Return an answer's status and text."""
+        with closing(HTTPConnection(urlsplit(self.said["url"]).netloc, timeout=30)) as connection:
             connection.request(method, path, body, headers)
             answer = connection.getresponse()
-            return answer.status, json.loads(answer.read())
-        finally:
-            connection.close()
+            return answer.status, answer.read().decode("utf-8", "replace")
 
 
 def start(folder: Path, log: Path, *options: str, **environment: str) -> subprocess.Popen[str]:
@@ -112,8 +98,8 @@ def stop(process: subprocess.Popen[str]) -> int:
         process.stdout.close()
 
 
-def fails(folder: Path, *options: str, **environment: str) -> tuple[int, list[str]]:
-    """Return the exit code and the lines of an `up` that is expected not to start."""
+def fails(folder: Path, *options: str, **environment: str) -> tuple[int, str]:
+    """Return the exit code and the only line of an `up` that is expected not to start."""
     done = subprocess.run(
         [*UP, "--port", "0", "--data-dir", str(folder), *options],
         cwd=ROOT,
@@ -124,7 +110,8 @@ def fails(folder: Path, *options: str, **environment: str) -> tuple[int, list[st
         check=False,
     )
     assert done.stdout == ""
-    return done.returncode, done.stderr.splitlines()
+    [line] = done.stderr.splitlines()
+    return done.returncode, line
 
 
 @pytest.fixture(scope="module")
@@ -159,11 +146,10 @@ def test_secrets_stand_in_no_log_and_on_no_command_line(up):
 
 
 def test_a_second_start_on_the_same_folder_is_refused_in_one_line(up):
-    code, lines = fails(Path(up.said["data_dir"]))
+    code, line = fails(Path(up.said["data_dir"]))
 
     assert code == ExitCode.ALREADY_RUNNING
-    assert len(lines) == 1
-    assert f"process {up.process.pid}" in lines[0]
+    assert f"process {up.process.pid}" in line
 
 
 def test_valkey_keeps_the_folder_locked_should_it_outlive_the_supervisor(up):
@@ -177,11 +163,10 @@ def test_valkey_keeps_the_folder_locked_should_it_outlive_the_supervisor(up):
 def test_a_port_in_use_is_one_clear_line(up, tmp_path):
     port = up.said["url"].rpartition(":")[2]
 
-    code, lines = fails(tmp_path / "data", "--port", port)
+    code, line = fails(tmp_path / "data", "--port", port)
 
     assert code == ExitCode.ADDRESS
-    assert len(lines) == 1
-    assert f"port {port}" in lines[0]
+    assert f"port {port}" in line
 
 
 @pytest.mark.parametrize("part", ["service.processes.worker", "valkey-server"])
@@ -309,11 +294,10 @@ def test_people_are_shown_addresses_and_secrets_and_parts_end_with_a_killed_supe
 def test_a_file_in_the_data_folders_place_is_one_clear_line(tmp_path):
     (tmp_path / "data").write_text("not a folder")
 
-    code, lines = fails(tmp_path / "data")
+    code, line = fails(tmp_path / "data")
 
     assert code == ExitCode.DATA_FOLDER
-    assert len(lines) == 1
-    assert "--data-dir" in lines[0]
+    assert "--data-dir" in line
 
 
 @pytest.mark.parametrize(
@@ -327,19 +311,17 @@ def test_a_file_in_the_data_folders_place_is_one_clear_line(tmp_path):
     ],
 )
 def test_a_wrong_setting_is_one_clear_line_that_names_it(tmp_path, setting, value, code):
-    exit_code, lines = fails(tmp_path / "data", **{setting: value})
+    exit_code, line = fails(tmp_path / "data", **{setting: value})
 
     assert exit_code == code
-    assert len(lines) == 1
-    assert lines[0].startswith(setting)
-    assert "secret" not in lines[0]
+    assert line.startswith(setting)
+    assert "secret" not in line
 
 
 def test_a_refused_valkey_password_is_one_clear_line(tmp_path, valkey):
     port_or_path = valkey.url.partition("@")[2]
 
-    code, lines = fails(tmp_path / "data", SLOPSIEVE_VALKEY_URL=f"unix://:wrong@{port_or_path}")
+    code, line = fails(tmp_path / "data", SLOPSIEVE_VALKEY_URL=f"unix://:wrong@{port_or_path}")
 
     assert code == ExitCode.VALKEY
-    assert len(lines) == 1
-    assert "password" in lines[0]
+    assert "password" in line

@@ -50,10 +50,10 @@ def _environment(installed, home):
     return {**kept, "PYTHONPATH": str(installed), "HOME": str(home), "XDG_DATA_HOME": ""}
 
 
-def _run(installed, home, *words):
-    """Run what is installed from a folder that holds nothing else."""
+def _run(installed, home, program, *words):
+    """Run a program with what is installed, from a folder that holds nothing else."""
     return subprocess.run(
-        [str(installed / "bin" / "slopsieve"), *words],
+        [str(program), *words],
         cwd=home,
         env=_environment(installed, home),
         capture_output=True,
@@ -99,9 +99,9 @@ def test_the_wheel_carries_what_the_tree_reads_beside_its_code(wheel):
 def test_what_is_installed_judges_from_any_folder(installed, tmp_path):
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    command = [str(installed / "bin" / "slopsieve"), "up", "--port", "0", "--json"]
+    program = installed / "bin" / "slopsieve"
     with subprocess.Popen(
-        command,
+        [str(program), "up", "--port", "0", "--json"],
         cwd=elsewhere,
         env=_environment(installed, tmp_path),
         stdout=subprocess.PIPE,
@@ -111,8 +111,8 @@ def test_what_is_installed_judges_from_any_folder(installed, tmp_path):
         try:
             assert up.stdout is not None
             told = json.loads(up.stdout.readline())
-            shown = _run(installed, tmp_path, "demo", "--count", "2", "--url", told["url"])
-            sites = _run(installed, tmp_path, "sites", "list", "--json")
+            shown = _run(installed, tmp_path, program, "demo", "--count", "2", "--url", told["url"])
+            sites = _run(installed, tmp_path, program, "sites", "list", "--json")
         finally:
             up.terminate()
             up.wait(_TIMEOUT_SECONDS)
@@ -132,15 +132,7 @@ def test_a_retraining_names_the_command_that_installs_what_it_lacks(installed, t
         "folder = pathlib.Path(sys.argv[1])\n"
         "print(TrainingProcesses(folder, folder).refuse())\n"
     )
-    ended = subprocess.run(
-        [sys.executable, "-P", "-c", script, str(tmp_path)],
-        cwd=tmp_path,
-        env=_environment(installed, tmp_path),
-        capture_output=True,
-        text=True,
-        timeout=_TIMEOUT_SECONDS,
-        check=False,
-    )
+    ended = _run(installed, tmp_path, sys.executable, "-P", "-c", script, str(tmp_path))
 
     assert "(sklearn)" in ended.stdout, ended.stderr
     assert f"{sys.executable} -m pip install 'slopsieve[retrain]'" in ended.stdout

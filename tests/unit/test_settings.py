@@ -92,12 +92,6 @@ def test_a_file_that_holds_no_secret_is_named_with_a_remedy(content, says, tmp_p
     assert lines[1].startswith("SLOPSIEVE_PORT")
 
 
-def test_an_empty_variable_names_no_file(monkeypatch):
-    monkeypatch.setenv("SLOPSIEVE_SECRET_KEY_FILE", "")
-
-    assert load_settings().secret_key is None
-
-
 def test_a_secret_that_is_given_twice_is_refused(tmp_path, monkeypatch):
     file = tmp_path / "secret_key"
     file.write_text(_SECRET)

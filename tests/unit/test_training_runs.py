@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -26,10 +25,9 @@ from service.domain.errors import ConflictError, TrainingFailedError, TrainingSt
 from service.domain.retraining import RetrainingOptions, report_to
 from service.settings import Settings
 from service.training_runs import own_versions_folder, versions_folder
-from tests.integration.installation import until
+from tests.integration.installation import ROOT, command_of, until
 from tests.runs import REPORT, processes
 
-ROOT = Path(__file__).resolve().parents[2]
 DECISIONS = [{"id": f"c{number}", "label": "spam", "text": "\u2603 \ud800"} for number in range(3)]
 
 
@@ -158,7 +156,7 @@ def test_the_program_ends_with_whoever_started_it_even_by_sigkill(tmp_path, told
     parent.send_signal(signal.SIGKILL)
     parent.wait()
 
-    until(lambda: not _lives(child))
+    until(lambda: not command_of(child))
     (told / "waits").unlink()
     again = processes(tmp_path)
     with again.only_one():
@@ -183,14 +181,6 @@ def test_decisions_are_written_whole_or_not_at_all(runs):
 def test_a_run_is_a_folder_here_and_nowhere_else(runs, run_id):
     with pytest.raises(ValueError, match="folder's name"):
         runs.folder(run_id)
-
-
-def _lives(pid):
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state != "Z"
 
 
 SHIPPED = SHIPPED_DIR / read_current_name()

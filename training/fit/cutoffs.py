@@ -81,8 +81,8 @@ def choose_ham_cutoff(scored: Sequence[Scored], *, max_missed_spam_rate: float) 
     return spam[allowed] if allowed < len(spam) else 1.0
 
 
-def count_needed(hits: int, rate: float, *, confidence: float = 0.95) -> int:
-    """Return the count at which `hits` keep `rate` by the exact one-sided bound.
+def count_needed(hits: int, rate: float) -> int:
+    """Return the count at which `hits` keep `rate` by the exact one-sided 95 % bound.
 
     Raises `ValueError` unless 0 < rate < 1.
     """
@@ -90,13 +90,13 @@ def count_needed(hits: int, rate: float, *, confidence: float = 0.95) -> int:
         msg = f"a bound needs a rate between 0 and 1, got {rate}"
         raise ValueError(msg)
     low, high = hits, hits + 1
-    while not _is_kept(hits, high, rate, confidence):
+    while not _is_kept(hits, high, rate):
         low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if _is_kept(hits, middle, rate, confidence) else (middle, high)
+        low, high = (low, middle) if _is_kept(hits, middle, rate) else (middle, high)
     return high
 
 
-def _is_kept(hits: int, count: int, rate: float, confidence: float) -> bool:
-    return clopper_pearson(hits, count, confidence=2 * confidence - 1)[1] <= rate
+def _is_kept(hits: int, count: int, rate: float) -> bool:
+    return clopper_pearson(hits, count, confidence=0.9)[1] <= rate

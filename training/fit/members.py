@@ -88,16 +88,11 @@ class Members:
         return replace(self.fusion, signal_weights=known)
 
 
-def read_members(
-    files: Mapping[str, bytes], *, threads: int | None = None, engine: WindowReader | None = None
-) -> Members:
-    """Return the members in the files of a transformer version.
-
-    `engine` replaces the serving engine, which would use `threads` threads.
-    """
+def read_members(files: Mapping[str, bytes], *, threads: int | None = None) -> Members:
+    """Return the members in the files of a transformer version; the engine uses `threads`."""
     calibration = read_calibration(files[CALIBRATION_FILE])
     return Members(
-        engine=engine or engine_of(files, calibration, threads=threads),
+        engine=engine_of(files, calibration, threads=threads),
         tokeniser=CommentTokeniser(files[TOKENISER_FILE].decode("utf-8")),
         linear=read_table(files[LINEAR_FILE]),
         calibration=calibration,

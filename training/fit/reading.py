@@ -14,7 +14,6 @@ from models.engine import WindowScores
 from models.features import count_vectors
 from models.inputs import MIN_P_SPAM_TO_MARK, ModelInput, ModelOutput
 from models.linear import LinearTable
-from models.promotion import promotion_by_words
 from models.registry import Fusion, ModelVersion
 from models.segments import Segment
 from models.tokens import CommentTokeniser, Window
@@ -65,15 +64,13 @@ def read_inputs(
     engine: WindowReader,
     tokeniser: CommentTokeniser,
     linear: LinearTable,
-    names: LinearTable | None = None,
-    marks: LinearTable | None = None,
+    names: LinearTable | None,
 ) -> Read:
-    """Return the members' scores, computed by the serving code."""
+    """Return the members' scores without marks, computed by the serving code."""
     return replace(
         read_network(inputs, engine, tokeniser),
         linear=np.array([linear.highest_of(count_vectors(one)) for one in inputs]),
         names=np.array([log_odds_in(names, count_name(one)) for one in inputs]),
-        by_words=[promotion_by_words(marks, one) if marks is not None else () for one in inputs],
     )
 
 

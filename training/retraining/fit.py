@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from models.counted import COUNTED_SLOTS
-from models.features import count_features
+from models.features import DIMENSIONS, count_features
 from models.linear import LinearTable
 from models.transformer import Calibration
 from training.data.dataset import Example
@@ -101,20 +101,8 @@ def _loss(
 
 
 def _added(table: LinearTable, ids: npt.NDArray[np.int64], correction: FloatArray) -> LinearTable:
-    arrays = table.to_arrays("before")
-    sums = dict(
-        zip(
-            arrays["before_ids"].astype(np.int64).tolist(),
-            arrays["before_coefficients"].astype(np.float64).tolist(),
-            strict=True,
-        )
-    )
     counts = np.abs(correction) >= _MIN_CORRECTION
-    for place, more in zip(ids[counts].tolist(), correction[counts].tolist(), strict=True):
-        sums[place] = sums.get(place, 0.0) + more
-    order = sorted(sums)
-    return LinearTable(
-        ids=np.array(order, dtype=np.int64),
-        coefficients=np.array([sums[place] for place in order]),
-        intercept=float(arrays["before_intercept"][0]),
-    )
+    sums = table.coefficients_of(np.arange(DIMENSIONS))
+    sums[ids[counts]] += correction[counts]
+    used = np.flatnonzero(sums)
+    return LinearTable(ids=used, coefficients=sums[used], intercept=table.intercept)

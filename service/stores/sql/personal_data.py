@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
+from operator import attrgetter
 from typing import Any
 
 import sqlalchemy as sa
@@ -23,7 +25,6 @@ from service.domain.case import (
 from service.domain.comment import Comment, CommentId, Sender, SiteId
 from service.domain.decision import Ruling
 from service.domain.delivery import Delivery
-from service.domain.search import SearchQuery
 from service.domain.sender import Person
 from service.domain.verdict import Outcome
 from service.ports.audit import AuditEntry, CountAct
@@ -36,7 +37,7 @@ from service.stores.sql.cases import load_cases
 from service.stores.sql.deliveries import insert_deliveries
 from service.stores.sql.engine import reading
 from service.stores.sql.rows import Row, sender_values, sent_values
-from service.stores.sql.search import domain_need, leave_out, select_docs
+from service.stores.sql.search import domain_need, leave_out, match_terms, matching, site_needs
 from service.stores.sql.tables import (
     audit_log,
     comments,
@@ -44,6 +45,7 @@ from service.stores.sql.tables import (
     is_held_as_spam,
     is_in_force,
     is_kept_and_judged,
+    search_docs,
     waits_for_review,
 )
 
@@ -240,6 +242,10 @@ _READ_COLUMNS = (
 )
 # The number of newest comments with the same address or e-mail in which names are searched.
 _MAX_SEARCHED_FOR_NAMES = 200
+# The number of keys by trait; during a rotation there are two.
+_Shape = tuple[tuple[Trait, int], ...]
+_SITE_IDS: sa.BindParameter[Any] = sa.bindparam("site_ids", expanding=True)
+_is_other = comments.c.id != sa.bindparam("own_id")
 
 
 class SenderRecords(SqlStore):
@@ -251,17 +257,30 @@ class SenderRecords(SqlStore):
         by_key, personal = keys_of(comment), person_keys(comment)
         asked = [(trait, keys[0]) for trait, keys in by_key.items()]
         asked += [(Trait.DOMAIN, domain) for domain in domains]
-        most = MAX_COUNTED + 1
+        dialect, limited = self._engine.dialect.name, site_ids is not None
+        given: dict[str, Any] = {"own_id": comment.id, "site_ids": site_ids}
+        for trait, keys in by_key.items():
+            given |= {f"{trait.name}_{number}": key for number, key in enumerate(keys)}
+        for number, domain in enumerate(domains):
+            needs = [domain_need(domain), *site_needs(site_ids)]
+            given[f"{Trait.DOMAIN.name}_{number}"] = match_terms(dialect, needs)
+        rows: Sequence[Row] = ()
+        newest: Sequence[Row] = ()
         with reading(self._engine) as connection:
-            found = [_with_key(comment, *one, site_ids, limit=most) for one in by_key.items()]
-            found += [_with_domain(connection, comment, one, site_ids) for one in domains]
-            counts = [_count(place, one) for place, one in enumerate(found)]
-            rows = connection.execute(sa.union_all(*counts)).all() if counts else ()
-            newest = _newest(connection, comment, personal, site_ids)
+            if asked:
+                query = _counts(dialect, _shape(by_key), len(domains), limited=limited)
+                rows = connection.execute(query, given).all()
+            if personal:
+                query = _newest(_shape(personal), limited=limited)
+                found = sorted(
+                    connection.execute(query, given), key=attrgetter("received_at"), reverse=True
+                )
+                # One trait after the other.
+                newest = sorted(found, key=attrgetter("place"))
             # Newest first; ties are sorted by id.
             last = {row.id: row.received_at for row in newest}
             ids = sorted(sorted(last), key=lambda one: last[one], reverse=True)
-            cases = load_cases(connection, ids[:MAX_LAST]) if ids else []
+            cases = load_cases(connection, ids[:MAX_LAST])
         traits = tuple(
             TraitRecord(
                 trait=asked[row.place][0],
@@ -273,7 +292,7 @@ class SenderRecords(SqlStore):
                 # One more than is counted is read.
                 capped=row.seen > MAX_COUNTED,
             )
-            for row in sorted(rows, key=lambda row: row.place)
+            for row in sorted(rows, key=attrgetter("place"))
         )
         names = () if Trait.NAME in personal else dict.fromkeys(row.author_name for row in newest)
         others = [name for name in names if name and name != comment.author.name]
@@ -282,21 +301,45 @@ class SenderRecords(SqlStore):
         )
 
 
-def _with_key(
-    comment: Comment, trait: Trait, keys: Sequence[str], site_ids: SiteIds, *, limit: int
-) -> sa.Select[Any]:
-    """Return the query for the newest other comments with one of these keys."""
+def _shape(by_trait: Mapping[Trait, Sequence[str]]) -> _Shape:
+    return tuple((trait, len(keys)) for trait, keys in by_trait.items())
+
+
+# Kept, because to build one takes much longer than to run it.
+@lru_cache(maxsize=64)
+def _counts(dialect: str, shape: _Shape, domains: int, *, limited: bool) -> sa.CompoundSelect[Any]:
+    """Return the query that counts a sender's other comments by trait and ruling."""
+    most = MAX_COUNTED + 1
+    found = [_with_key(trait, number, limited=limited, limit=most) for trait, number in shape]
+    found += [_with_domain(dialect, number, limited=limited) for number in range(domains)]
+    return sa.union_all(*(_count(place, one) for place, one in enumerate(found)))
+
+
+@lru_cache(maxsize=64)
+def _newest(shape: _Shape, *, limited: bool) -> sa.CompoundSelect[Any]:
+    """Return the query for a person's newest other comments by trait."""
+    limit = MAX_LAST if shape[0][0] is Trait.NAME else _MAX_SEARCHED_FOR_NAMES
+    arms = []
+    for place, (trait, number) in enumerate(shape):
+        told = _with_key(trait, number, limited=limited, limit=limit).subquery()
+        columns = (told.c.id, told.c.received_at, told.c.author_name)
+        arms.append(sa.select(sa.literal(place).label("place"), *columns))
+    return sa.union_all(*arms)
+
+
+def _with_key(trait: Trait, number: int, *, limited: bool, limit: int) -> sa.Select[Any]:
+    """Return the query for the newest other comments with one of so many keys."""
     column = _COLUMNS[trait]
     found = []
-    for key in keys:
+    for place in range(number):
         query = sa.select(*_READ_COLUMNS).where(
-            column == key,
-            comments.c.id != comment.id,
+            column == sa.bindparam(f"{trait.name}_{place}"),
+            _is_other,
             # Always true here, but the partial index is used only with it.
             column.is_not(None),
         )
-        if site_ids is not None:
-            query = query.where(comments.c.site_id.in_(site_ids))
+        if limited:
+            query = query.where(comments.c.site_id.in_(_SITE_IDS))
         found.append(query.order_by(comments.c.received_at.desc()).limit(limit))
     if len(found) == 1:
         return found[0]
@@ -305,16 +348,15 @@ def _with_key(
     return sa.select(either).order_by(either.c.received_at.desc()).limit(limit)
 
 
-def _with_domain(
-    connection: sa.Connection, comment: Comment, domain: str, site_ids: SiteIds
-) -> sa.Select[Any]:
-    found = select_docs(
-        connection, SearchQuery(), site_ids, limit=MAX_COUNTED + 2, extra=[domain_need(domain)]
-    ).subquery()
+def _with_domain(dialect: str, number: int, *, limited: bool) -> sa.Select[Any]:
+    docs, place = matching(dialect, sa.bindparam(f"{Trait.DOMAIN.name}_{number}", type_=sa.String))
+    if limited:
+        docs = docs.where(search_docs.c.site_id.in_(_SITE_IDS))
+    found = docs.order_by(place.desc()).limit(MAX_COUNTED + 2).subquery()
     query = sa.select(*_READ_COLUMNS).join_from(
         found, comments, comments.c.id == found.c.comment_id
     )
-    return query.where(comments.c.id != comment.id).limit(MAX_COUNTED + 1)
+    return query.where(_is_other).limit(MAX_COUNTED + 1)
 
 
 def _count(place: int, found: sa.Select[Any]) -> sa.Select[Any]:
@@ -340,23 +382,3 @@ def _count(place: int, found: sa.Select[Any]) -> sa.Select[Any]:
 def _sum(of_each: sa.ColumnElement[int]) -> sa.ColumnElement[int]:
     # The sum of no rows is NULL.
     return sa.func.coalesce(sa.func.sum(of_each), 0)
-
-
-def _newest(
-    connection: sa.Connection,
-    comment: Comment,
-    personal: Mapping[Trait, Sequence[str]],
-    site_ids: SiteIds,
-) -> Sequence[Row]:
-    """Return this person's newest other comments, one trait after the other."""
-    if not personal:
-        return []
-    limit = MAX_LAST if Trait.NAME in personal else _MAX_SEARCHED_FOR_NAMES
-    arms = []
-    for place, (trait, keys) in enumerate(personal.items()):
-        told = _with_key(comment, trait, keys, site_ids, limit=limit).subquery()
-        columns = (told.c.id, told.c.received_at, told.c.author_name)
-        arms.append(sa.select(sa.literal(place).label("place"), *columns))
-    rows = connection.execute(sa.union_all(*arms)).all()
-    newest_first = sorted(rows, key=lambda row: row.received_at, reverse=True)
-    return sorted(newest_first, key=lambda row: row.place)

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import TSQUERY
 
 from service.domain.case import CasePage
-from service.domain.comment import Comment, CommentId, SiteId
+from service.domain.comment import Comment, CommentId
 from service.domain.search import (
     SINGLE,
     Field,
@@ -105,9 +105,11 @@ def needs_of(query: SearchQuery) -> list[Need]:
     return needs
 
 
-def site_need(site_ids: Sequence[SiteId]) -> Need:
-    """Return the condition that a comment is of one of these sites, at least one."""
-    return Need(any_of=tuple(_one(f"{_SITE}{_digest(site_id)}") for site_id in site_ids))
+def site_needs(site_ids: SiteIds) -> list[Need]:
+    """Return the condition that a comment is of one of these sites, if they are few."""
+    if not site_ids or len(site_ids) > _MAX_SITE_TERMS:
+        return []
+    return [Need(any_of=tuple(_one(f"{_SITE}{_digest(site_id)}") for site_id in site_ids))]
 
 
 def domain_need(domain: str) -> Need:
@@ -240,21 +242,15 @@ def select_docs(
     limit: int,
     after: int | None = None,
     ordered: bool = True,
-    extra: Sequence[Need] = (),
 ) -> sa.Select[tuple[int, CommentId]]:
     """Return the query for `seq` and `comment_id`, newest first."""
-    needs = [*needs_of(query), *extra]
-    if site_ids and len(site_ids) <= _MAX_SITE_TERMS:
-        needs.append(site_need(site_ids))
     d = search_docs.c
     found: sa.Select[tuple[int, CommentId]] = sa.select(d.seq, d.comment_id)
     place: sa.ColumnElement[int] = d.seq
-    if needs and connection.dialect.name == "postgresql":
-        found = found.where(d.terms.op("@@")(sa.cast(_tsquery(needs), TSQUERY)))
-    elif needs:
-        place = _fts.c.rowid
-        found = found.select_from(_fts.join(search_docs, d.seq == place))
-        found = found.where(_fts.c.search_fts.op("MATCH")(_fts5(needs)))
+    needs = [*needs_of(query), *site_needs(site_ids)]
+    if needs:
+        dialect = connection.dialect.name
+        found, place = matching(dialect, match_terms(dialect, needs))
     if site_ids is not None:
         found = found.where(d.site_id.in_(site_ids))
     if query.received_from is not None:
@@ -269,6 +265,24 @@ def select_docs(
         # Joined last, because rows of comments are wide.
         found = found.join(comments, comments.c.id == d.comment_id).where(*_of_reports(reported))
     return (found.order_by(place.desc()) if ordered else found).limit(limit)
+
+
+def matching(
+    dialect: str, terms: str | sa.BindParameter[str]
+) -> tuple[sa.Select[tuple[int, CommentId]], sa.ColumnElement[int]]:
+    """Return the query for the documents that match `match_terms`, and the number to sort by."""
+    d = search_docs.c
+    found: sa.Select[tuple[int, CommentId]] = sa.select(d.seq, d.comment_id)
+    if dialect == "postgresql":
+        return found.where(d.terms.op("@@")(sa.cast(terms, TSQUERY))), d.seq
+    place: sa.ColumnElement[int] = _fts.c.rowid
+    found = found.select_from(_fts.join(search_docs, d.seq == place))
+    return found.where(_fts.c.search_fts.op("MATCH")(terms)), place
+
+
+def match_terms(dialect: str, needs: Sequence[Need]) -> str:
+    """Return the conditions in the form of this kind of database."""
+    return _tsquery(needs) if dialect == "postgresql" else _fts5(needs)
 
 
 def _of_reports(terms: Sequence[Term]) -> Iterator[sa.ColumnElement[bool]]:

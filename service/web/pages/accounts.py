@@ -16,10 +16,9 @@ from flask.typing import ResponseReturnValue
 
 from service.domain.comment import SiteId
 from service.domain.errors import ConflictError, InvalidInputError
-from service.domain.user import Permission, Role, User, is_above
+from service.domain.user import Permission, Role, User
 from service.moderation.accounts import (
     MAX_NAME_CHARS,
-    AboveOwnRoleError,
     LastOwnerError,
     add_user,
     end_user,
@@ -92,7 +91,7 @@ def change_account(user: User, _me: User) -> ResponseReturnValue:
 @needs(Permission.MANAGE_ACCOUNTS)
 @_acts_on
 def reset_account(user: User, me: User) -> ResponseReturnValue:
-    password = reset_password(user.name, services, actor=me.name, actor_role=me.role)
+    password = reset_password(user.name, services, actor=me.name)
     return _account_page(_find(user.id), password=password)
 
 
@@ -100,7 +99,7 @@ def reset_account(user: User, me: User) -> ResponseReturnValue:
 @needs(Permission.MANAGE_ACCOUNTS)
 @_acts_on
 def turn_off_account_factor(user: User, me: User) -> ResponseReturnValue:
-    turn_off_second_factor(user, services, actor=me.name, actor_role=me.role)
+    turn_off_second_factor(user, services, actor=me.name)
     told = gettext("The second factor is off; the password alone signs them in.")
     return go_to("pages.account", told, user_id=user.id)
 
@@ -109,7 +108,7 @@ def turn_off_account_factor(user: User, me: User) -> ResponseReturnValue:
 @needs(Permission.MANAGE_ACCOUNTS)
 @_acts_on
 def end_account(user: User, me: User) -> ResponseReturnValue:
-    end_user(user.id, services, actor=me.name, actor_role=me.role)
+    end_user(user.id, services, actor=me.name)
     if user.id == me.id:
         return go_to("pages.sign_in")
     told = gettext("This account has ended, and so have its sessions.")
@@ -120,7 +119,7 @@ def end_account(user: User, me: User) -> ResponseReturnValue:
 @needs(Permission.MANAGE_ACCOUNTS)
 @_acts_on
 def restore_account(user: User, me: User) -> ResponseReturnValue:
-    restored, password = restore_user(user.id, services, actor=me.name, actor_role=me.role)
+    restored, password = restore_user(user.id, services, actor=me.name)
     return _account_page(restored, password=password)
 
 
@@ -130,13 +129,11 @@ def _find(user_id: str) -> User:
 
 def _read_access() -> dict[str, Any]:
     """Return the form's role and sites, and the signed-in user as actor."""
-    me = moderator()
     sites = tuple(SiteId(chosen) for chosen in request.form.getlist("site"))
     return {
         "role": forms.read_choice(Role, "role") or abort(HTTPStatus.BAD_REQUEST),
         "site_ids": None if request.form.get("sees") == "all" else sites,
-        "actor": me.name,
-        "actor_role": me.role,
+        "actor": moderator().name,
     }
 
 
@@ -147,8 +144,6 @@ def _said(error: InvalidInputError | ConflictError) -> str:
         return " ".join(gettext(_PROBLEMS[field]) for field in fields)
     if isinstance(error, LastOwnerError):
         return gettext("This is the last owner. Make somebody else an owner first.")
-    if isinstance(error, AboveOwnRoleError):
-        return gettext("You cannot assign or change a role above your own.")
     return gettext("There is an account of that name already, or it has changed meanwhile.")
 
 
@@ -170,13 +165,11 @@ def _account_page(user: User, *, password: str = "", refusal: str = "") -> str:
 
 
 def _values(refusal: str, *, role: Role, site_ids: tuple[SiteId, ...] | None) -> dict[str, Any]:
-    """Return the template's values; the form offers roles up to the user's own."""
-    mine = moderator().role
     return {
         "refusal": refusal,
         "last_seen": services.sessions.last_seen(),
         "factors": services.second_factors.user_ids(),
-        "roles": [one for one in Role if not is_above(one, mine)],
+        "roles": list(Role),
         "chosen_role": role,
         "sites": all_sites().values(),
         "chosen_sites": site_ids,

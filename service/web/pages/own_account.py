@@ -170,7 +170,7 @@ def turn_off_factor() -> ResponseReturnValue:
         return go_to("pages.second_factor")
     if not check_password(user, typed("password"), services):
         return _wrong_password()
-    turn_off_second_factor(user, services, actor=user.name, actor_role=user.role)
+    turn_off_second_factor(user, services, actor=user.name)
     return go_to("pages.second_factor")
 
 

@@ -62,19 +62,6 @@ def test_a_message_that_was_given_up_tells_every_attempt_and_is_replayed(told, s
     assert told.get(path).get_json()["delivery"]["state"] == "delivered"
 
 
-def test_another_site_sees_and_replays_nothing(given_up, other_api):
-    path = f"/v1/site/deliveries/{given_up[0]['id']}"
-
-    answers = [
-        other_api.get(path),
-        other_api.post(f"{path}/replay"),
-        other_api.get("/v1/site/deliveries/%00"),
-    ]
-
-    assert [answer.status_code for answer in answers] == [404, 404, 404]
-    assert other_api.get("/v1/site/deliveries").get_json() == {"deliveries": []}
-
-
 def test_a_sites_key_does_not_change_where_its_owner_applies_decisions(api, services):
     set_applier(SITE, DeliveryForm.GITHUB, "token-of-the-owner", services, actor="ada")
     before = services.endpoints.get(SITE)

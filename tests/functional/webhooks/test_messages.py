@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import copy
 import json
-from itertools import chain, repeat
 from operator import attrgetter
 from urllib.parse import urlencode
 
 import pytest
 
 from service.domain.delivery import Applied, Platform
-from service.web.app import create_app
-from service.web.edge.config import WebConfig
-from tests.databases import fresh_stores
 from tests.factories import SITE
-from tests.fakes import Overridden, away, make_services, make_site
-from tests.functional.conftest import SECRET_KEY
+from tests.fakes import away
 from tests.functional.webhooks import recorded
-from tests.functional.webhooks.conftest import add_hook, all_cases, hex_signature, only_case
+from tests.functional.webhooks.conftest import all_cases, only_case
 from tests.functional.webhooks.recorded import DISCOURSE_POST, GITHUB_ISSUE_COMMENT, STANDARD
 
 WORDS = "The drain valve was stuck here too."
@@ -295,23 +290,11 @@ def test_a_form_with_the_payload_is_read_as_well(send, services):
     assert only_case(services).comment.text == WORDS
 
 
-def test_a_delivery_that_could_not_be_carried_out_can_be_sent_again():
-    stores = fresh_stores(sites=[make_site()])
-    answers = chain([away], repeat(stores.comments.add))
-    comments = Overridden(
-        stores.comments, add=lambda *given, **named: next(answers)(*given, **named)
-    )
-    services = make_services(stores=stores, comments=comments)
-    client = create_app(services, WebConfig(secret_key=SECRET_KEY), {}).test_client()
-    path = "/hooks/" + add_hook(services, Platform.GITHUB)
-    body = json.dumps(GITHUB_ISSUE_COMMENT).encode()
-    headers = {
-        "X-GitHub-Event": "issue_comment",
-        "X-GitHub-Delivery": "g-1",
-        "X-Hub-Signature-256": hex_signature(body),
-    }
-
-    first, second, third = (client.post(path, data=body, headers=headers) for _ in range(3))
+def test_a_delivery_that_could_not_be_carried_out_can_be_sent_again(github, services, monkeypatch):
+    with monkeypatch.context() as broken:
+        broken.setattr(services.comments, "add", away)
+        first = github(GITHUB_ISSUE_COMMENT, guid="g-1")
+    second, third = (github(GITHUB_ISSUE_COMMENT, guid="g-1") for _ in range(2))
 
     assert [first.status_code, second.status_code] == [503, 202]
     assert third.get_json() == {"status": "duplicate"}

@@ -23,7 +23,7 @@ from service.moderation.erasing import erase_person, export_person, prune_commen
 from service.moderation.revise import withdraw_comment
 from service.ports.audit import AuditFilter
 from tests.factories import SITE, make_comment
-from tests.functional.moderators import keep, review_queue, rule, set_site, signed_in, words
+from tests.functional.moderators import keep, press, review_queue, set_site, signed_in, words
 from tests.functional.webhooks.conftest import add_hook, only_case
 from tests.log_lines import log_lines
 
@@ -130,7 +130,7 @@ def test_an_author_appeals_once_and_a_person_answers(services, stranger, held):
     assert "The author appealed" in words(client.get("/review"))
     assert WORDS in words(client.get(f"/review/comments/{held.id}"))
     for ruling, state in (("reject", "was rejected"), ("approve", "is accepted")):
-        rule(client, held, ruling)
+        press(client, held, ruling=ruling)
         page = words(read(stranger, url))
         assert f"Your comment {state}" in page
         assert "A person looked at it after your appeal" in page

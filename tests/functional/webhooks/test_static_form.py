@@ -16,7 +16,7 @@ from tests.functional.moderators import set_site
 from tests.functional.webhooks.conftest import add_hook, all_cases, only_case
 
 WEBHOOKS = Path(__file__).parents[3] / "service" / "web" / "webhooks"
-EXAMPLES = sorted((WEBHOOKS / "examples").iterdir())
+PAPERS = [WEBHOOKS / "PLATFORMS.md", *sorted((WEBHOOKS / "examples").iterdir())]
 FORM = {
     "text": "The drain valve was stuck here too.",
     "name": "Mara",
@@ -38,28 +38,10 @@ def own_blog(services):
     set_site(services, blog="https://www.blog.example/")
 
 
-def test_a_form_is_kept_and_thanked_for(path, stranger, services):
-    answer = stranger.post(path, data=FORM, headers=BROWSER)
-
-    comment = only_case(services).comment
-    assert answer.status_code == 202
-    assert "Thank you" in answer.text
-    assert comment.text == FORM["text"]
-    assert comment.author.name == "Mara"
-    assert comment.post.url == FORM["post_url"]
-    assert comment.user_agent == "Mozilla/5.0"
-    assert comment.sender == make_sender(
-        address="127.0.0.1",
-        email=FORM["email"],
-        name="Mara",
-        secret=services.sender_secrets.present,
-        site_id=comment.site_id,
-    )
-
-
 @pytest.mark.parametrize(
-    "request_",
+    "sent",
     [
+        {"data": FORM},
         {"json": FORM},
         {"data": FORM, "content_type": "multipart/form-data"},
         {
@@ -73,17 +55,21 @@ def test_a_form_is_kept_and_thanked_for(path, stranger, services):
             }
         },
     ],
-    ids=["JSON", "multipart", "Staticman's names"],
+    ids=["form", "JSON", "multipart", "Staticman's names"],
 )
-def test_all_ways_to_send_it_say_the_same(path, stranger, services, request_):
-    answer = stranger.post(path, **request_)
+def test_a_comment_is_kept_however_it_is_sent(path, stranger, services, sent):
+    answer = stranger.post(path, headers={"User-Agent": "Mozilla/5.0"}, **sent)
 
     comment = only_case(services).comment
     assert answer.status_code == 202
-    assert (comment.text, comment.author.name, comment.post.url) == (
-        FORM["text"],
-        "Mara",
-        FORM["post_url"],
+    assert (comment.text, comment.author.name) == (FORM["text"], "Mara")
+    assert (comment.post.url, comment.user_agent) == (FORM["post_url"], "Mozilla/5.0")
+    assert comment.sender == make_sender(
+        address="127.0.0.1",
+        email=FORM["email"],
+        name="Mara",
+        secret=services.sender_secrets.present,
+        site_id=comment.site_id,
     )
 
 
@@ -104,7 +90,6 @@ def test_the_answer_never_tells_the_verdict(path, stranger, services, classifier
         ({"homepage": "https://mara.example"}, True),
         ({"fields[homepage]": "Mara"}, True),
         ({"homepage": " "}, False),
-        ({"homepage": ""}, False),
         ({}, None),
     ],
 )
@@ -256,6 +241,7 @@ def test_who_has_no_script_writes_on_the_service_s_own_page(path, stranger, serv
     assert "form-action 'self'" in page.headers["Content-Security-Policy"]
     # Without it browsers would not say where the form was sent from.
     assert page.headers["Referrer-Policy"] == "same-origin"
+    assert "Thank you" in sent.text
     assert f'href="{post}"' in sent.text
     assert only_case(services).comment.post.url == post
 
@@ -274,9 +260,9 @@ def test_the_script_gets_its_words_in_the_page_s_language(path, stranger):
     assert (again.status_code, again.data) == (304, b"")
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda one: one.name)
-def test_every_example_loads_the_script_as_it_is_now(example):
-    assert script_integrity() in example.read_text("utf-8")
+@pytest.mark.parametrize("paper", PAPERS, ids=lambda one: one.name)
+def test_every_example_loads_the_script_as_it_is_now(paper):
+    assert script_integrity() in paper.read_text("utf-8")
 
 
 def test_many_senders_are_slowed_down_together(path, stranger):

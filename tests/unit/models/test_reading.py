@@ -9,98 +9,80 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from models.text import (
-    ANCHOR,
-    EMAIL,
-    HOST,
-    LINK,
-    MAX_WINDOW_CHARS,
-    PHONE,
-    normalise,
-    window,
-    window_ends,
-)
+from models.segments import MAX_SEGMENTS, split_segments
+from models.text import ANCHOR, EMAIL, HOST, LINK, MAX_WINDOW_CHARS, PHONE, normalise, window
 from models.undisguise import undisguise
 from models.view import view_text
 
-HOSTILE = {
-    "word characters": "a" * 65_536,
-    "dots": "a." * 32_768,
-    "at signs": "a@" * 32_768,
-    "digits and blanks": "1 " * 32_768,
-    "angle brackets": "<a " * 21_845,
-    "ampersands": "&" * 65_536,
-    "numbers of characters": "&#" + "9" * 65_534,
-    "combining marks": "a" + "\u0301\u0316" * 32_767,
-    "ligatures that grow": "\ufdfa" * 21_845,
-    "schemes": "http://" * 9_362,
-    "zero-width": "\u200b" * 21_845,
-    "lone surrogates": "\ud800" * 21_845,
-    "NUL": "\0" * 65_536,
-    "line ends": "\n" * 65_536,
-}
-
-
-def test_a_link_leaves_a_mark_its_ending_and_its_words():
-    text = normalise("see https://www.cheap-loans.shop/best_offer?x=1 now")
-
-    assert text == f"see {LINK} {LINK}shop cheap loans shop best offer x 0 now"
-
-
-def test_a_host_without_a_scheme_is_marked_as_a_host():
-    assert f"{HOST}online" in normalise("order at get-nervasol.online today")
-
-
-def test_a_number_or_an_abbreviation_is_not_a_host():
-    assert HOST not in normalise("it rose 3.5 percent, e.g. 1.2.3 times")
+# Repeated to 200,000 characters.
+HOSTILE = [
+    *("a", "a.", "a@", "a-", "a ", "a, ", "a b ", "a.b.c.d.e_", "1 ", "1a$", "! ", " ", "\n", "\0"),
+    *("<a ", "&", "&#" + "9" * 65_534, "@", "`", "-_", "://", "http://", "http://a ", "http://a"),
+    *("https://", "https://a/" + "-" * 60, "www.", "\ufdfa", "\U0001d41c", "\ud800", "c4sin0 "),
+    *(
+        "\u200b",
+        "a\u200b",
+        "\u0301",
+        "\u0301\u0316",
+        "a\u0332\u034f",
+        "\u0430b",
+        "жизнь \u0430bcd ",
+    ),
+]
 
 
 @pytest.mark.parametrize(
-    ("text", "mark"),
+    ("text", "read"),
     [
-        ("jo@mail.example", EMAIL),
-        ("<email>", EMAIL),
-        ("+1 (202) 555-0126", PHONE),
-        ("<phone>", PHONE),
+        # A link leaves a mark, its ending and its words, and so does a host without a scheme.
+        (
+            "see https://www.cheap-loans.shop/best_offer?x=1 now",
+            f"see {LINK} {LINK}shop cheap loans shop best offer x 0 now",
+        ),
+        ("at get-nervasol.online today", f"at {HOST}online get-nervasol.online today"),
+        ("it rose 3.5 percent, e.g. 1.2.3 times", "it rose 0.0 percent, e.g. 0.0.0 times"),
+        ("call jo@mail.example", f"call {EMAIL}"),
+        ("call <email>", f"call {EMAIL}"),
+        ("call +1 (202) 555-0126", f"call {PHONE}"),
+        ("call <phone>", f"call {PHONE}"),
+        ('<a href="x">y</a>', f'{ANCHOR} href="x">y {ANCHOR} >'),
+        ("[url=x]y[/url]", f"{ANCHOR} =x]y {ANCHOR} ]"),
+        ("[y](x)", f"[y {ANCHOR} x)"),
+        # A visitor cannot type the marks.
+        (f"no link {LINK} here", "no link here"),
+        ("caf&eacute; &#99;asino", "café casino"),
     ],
 )
-def test_addresses_numbers_and_their_placeholders_read_alike(text, mark):
-    assert normalise(f"call {text}") == f"call {mark}"
-
-
-def test_anchors_of_any_markup_are_marked():
-    texts = ('<a href="x">y</a>', "[url=x]y[/url]", "[y](x)")
-
-    assert [ANCHOR in normalise(text) for text in texts] == [True, True, True]
-
-
-def test_a_visitor_cannot_type_the_marks():
-    assert LINK not in normalise(f"no link {LINK} here")
-
-
-def test_character_references_read_like_what_they_stand_for():
-    assert normalise("caf&eacute; &#99;asino") == "café casino"
+def test_values_are_counted_as_marks(text, read):
+    assert normalise(text) == read
 
 
 def test_of_a_long_text_both_ends_are_read():
     text = "start " + "x" * 60_000 + " https://end.example"
 
-    ends = window_ends(text)
+    read = window(text)
 
-    assert ends == [(0, MAX_WINDOW_CHARS // 2), (len(text) - MAX_WINDOW_CHARS // 2, len(text))]
-    assert window(text).startswith("start ")
-    assert window(text).endswith("https://end.example")
+    half = MAX_WINDOW_CHARS // 2
+    assert read == f"{text[:half]} {text[-half:]}"
 
 
-@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
-def test_hostile_texts_of_any_kind_are_read_in_no_time(text):
+@pytest.mark.parametrize("piece", HOSTILE, ids=lambda piece: ascii(piece[:12]))
+def test_a_hostile_text_is_read_in_no_time_and_to_its_end(piece):
+    text = piece * (200_000 // len(piece))
     started = time.process_time()
 
-    answer = normalise(text)
+    counted, segments = normalise(text), split_segments(text)
+    view, plain = view_text(text), undisguise(text)
 
-    # 30 ms on a slow machine; work in the square of the length would take minutes.
+    # 0.1 s on a slow machine; work in the square of the length would take minutes.
     assert time.process_time() - started < 2.0
-    assert len(answer) <= 20 * MAX_WINDOW_CHARS
+    assert len(counted) <= 20 * MAX_WINDOW_CHARS
+    assert len(segments) <= MAX_SEGMENTS + 2
+    assert all(0 <= start < end <= len(text) for start, end in segments)
+    assert len(view.text) <= 2 * MAX_WINDOW_CHARS
+    assert len(plain.offsets) == len(plain.text) + 1
+    for read in (view, plain):
+        assert not read.text or read.original(0, len(read.text)) == (0, len(text))
 
 
 any_text = st.text(st.characters(codec=None), max_size=200)
@@ -165,19 +147,6 @@ def test_of_a_long_text_both_ends_are_read_where_they_stand():
     assert view.original(end - len("last words"), end) == (len(text) - 10, len(text))
 
 
-@pytest.mark.parametrize(
-    "piece",
-    ["https://", "www.", "http://a", "https://a/" + "-" * 60, "://", "-_", "\ud800", "\u0301", " "],
-)
-def test_a_hostile_megabyte_is_read_at_its_ends_and_no_longer(piece):
-    text = piece * (1_000_000 // len(piece))
-
-    view = view_text(text)
-
-    assert len(view.text) <= 2 * MAX_WINDOW_CHARS
-    assert view.original(0, len(view.text)) == (0, len(text))
-
-
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 LOOK_ALIKES = dict(zip("aeopcxyisj", "аеорсхуіѕј", strict=True))
 
@@ -229,30 +198,17 @@ ORDINARY = [
 ]
 
 
-def stands_for(text: str, word: str) -> str:
-    """Return what of the original a word of its plain text stands for."""
-    plain = undisguise(text)
-    start = plain.text.index(word)
-    first, end = plain.original(start, start + len(word))
-    return text[first:end]
-
-
 @pytest.mark.parametrize("word", WORDS)
 @pytest.mark.parametrize("disguise", DISGUISES.values(), ids=DISGUISES.keys())
-def test_a_disguised_word_is_read_and_stands_where_it_stood(disguise, word):
-    disguised = disguise(word)
+def test_a_disguised_word_is_read_by_both_members_and_stands_where_it_stood(disguise, word):
+    disguised, said = disguise(word), f"get the {word} now"
     text = f"get the {disguised} now"
 
-    assert undisguise(text).text == f"get the {word} now"
-    assert stands_for(text, word) == disguised
+    plain = undisguise(text)
 
-
-@pytest.mark.parametrize("disguise", DISGUISES.values(), ids=DISGUISES.keys())
-def test_both_members_read_a_disguised_word_like_the_word_itself(disguise):
-    text = f"get the {disguise('casino')} now"
-
-    assert view_text(text).text == "get the casino now"
-    assert normalise(text) == "get the casino now"
+    assert plain.text == view_text(text).text == normalise(text) == said
+    first, end = plain.original(said.index(word), said.index(word) + len(word))
+    assert text[first:end] == disguised
 
 
 @pytest.mark.parametrize("text", ORDINARY)
@@ -316,34 +272,6 @@ def test_a_disguised_word_keeps_its_place_whatever_stands_around_it(before, word
 
     assert first >= len(ahead) or word in before
     assert (first, end) == (len(ahead), len(ahead) + len(disguised)) or word in before + after
-
-
-@pytest.mark.parametrize(
-    "piece",
-    [
-        "a\u200b",
-        "\u0301",
-        "a\u0332\u034f",
-        "\U0001d41c",
-        "a b ",
-        "a-",
-        "a.b.c.d.e_",
-        "\u0430b",
-        "жизнь \u0430bcd ",
-        "c4sin0 ",
-        "1a$",
-        "@",
-        "`",
-        "http://a ",
-    ],
-)
-def test_a_long_hostile_text_is_read_to_its_end(piece):
-    text = piece * (200_000 // len(piece))
-
-    plain = undisguise(text)
-
-    assert len(plain.offsets) == len(plain.text) + 1
-    assert not plain.text or plain.original(0, len(plain.text)) == (0, len(text))
 
 
 def test_disguises_are_counted_and_joiners_are_none():

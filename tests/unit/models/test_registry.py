@@ -7,7 +7,6 @@ import json
 import time
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from models.errors import ModelVersionError
@@ -15,30 +14,23 @@ from models.registry import (
     drop_leftovers,
     drop_version,
     free_name,
-    list_versions,
     load_version,
-    promote,
     read_current_name,
 )
-
-
-@pytest.fixture
-def write(write_tiny):
-    return lambda name="tiny-1": write_tiny(name=name)
 
 
 def rewrite_json(folder, name, change):
     """Change a file and its checksum, as someone would who knows the format."""
     path = folder / name
-    path.write_text(json.dumps(change(json.loads(path.read_text()))))
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
     manifest = json.loads((folder / "manifest.json").read_text())
     if name in manifest["files"]:
         manifest["files"][name] = hashlib.sha256(path.read_bytes()).hexdigest()
         (folder / "manifest.json").write_text(json.dumps(manifest))
 
 
-def test_a_written_version_loads_as_it_was(tmp_path, write):
-    folder = write()
+def test_a_written_version_loads_as_it_was(write_tiny):
+    folder = write_tiny()
 
     loaded = load_version(folder)
 
@@ -48,24 +40,24 @@ def test_a_written_version_loads_as_it_was(tmp_path, write):
     assert (loaded.ham_cutoff, loaded.spam_cutoff) == (0.1, 0.9)
 
 
-def test_a_version_is_never_overwritten(tmp_path, write):
-    write()
+def test_a_version_is_never_overwritten(write_tiny):
+    write_tiny()
 
     with pytest.raises(ModelVersionError, match="never change"):
-        write()
+        write_tiny()
 
 
 @pytest.mark.parametrize("name", ["", "../up", "a/b", ".hidden", "with space"])
-def test_a_name_that_is_no_folder_name_is_refused(tmp_path, name, write):
+def test_a_name_that_is_no_folder_name_is_refused(tmp_path, name, write_tiny):
     with pytest.raises(ModelVersionError, match="name"):
-        write(name)
+        write_tiny(name=name)
 
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("name", ["linear.npz", "fusion.json", "card.md"])
-def test_a_file_that_was_changed_is_noticed(tmp_path, name, write):
-    folder = write()
+def test_a_file_that_was_changed_is_noticed(write_tiny, name):
+    folder = write_tiny()
     content = bytearray((folder / name).read_bytes())
     content[0] ^= 1
     (folder / name).write_bytes(content)
@@ -75,8 +67,8 @@ def test_a_file_that_was_changed_is_noticed(tmp_path, name, write):
 
 
 @pytest.mark.parametrize("name", ["linear.npz", "fusion.json", "manifest.json"])
-def test_a_file_that_is_gone_is_named(tmp_path, name, write):
-    folder = write()
+def test_a_file_that_is_gone_is_named(write_tiny, name):
+    folder = write_tiny()
     (folder / name).unlink()
 
     with pytest.raises(ModelVersionError, match=name):
@@ -84,21 +76,11 @@ def test_a_file_that_is_gone_is_named(tmp_path, name, write):
 
 
 @pytest.mark.parametrize("content", ["", "not JSON", "[]", "[" * 100_000, "\udcff"])
-def test_a_manifest_that_is_none_is_refused(tmp_path, content, write):
-    folder = write()
+def test_a_manifest_that_is_none_is_refused(write_tiny, content):
+    folder = write_tiny()
     (folder / "manifest.json").write_text(content, errors="surrogateescape")
 
     with pytest.raises(ModelVersionError, match=r"manifest\.json"):
-        load_version(folder)
-
-
-def test_a_manifest_that_lists_a_file_outside_the_folder_is_refused(tmp_path, write):
-    folder = write()
-    rewrite_json(
-        folder, "manifest.json", lambda m: m | {"files": m["files"] | {"../secret": "0" * 64}}
-    )
-
-    with pytest.raises(ModelVersionError, match="outside"):
         load_version(folder)
 
 
@@ -107,6 +89,7 @@ def test_a_manifest_that_lists_a_file_outside_the_folder_is_refused(tmp_path, wr
     [
         ("manifest.json", {"format": 99}, "format 99"),
         ("manifest.json", {"kind": "oracle"}, "oracle"),
+        ("manifest.json", {"files": {"../secret": "", "fusion.json": ""}}, "outside"),
         ("fusion.json", {"base": "much"}, "cannot be used"),
         ("fusion.json", {"base": True}, "cannot be used"),
         ("fusion.json", {"base": float("nan")}, "cannot be used"),
@@ -117,25 +100,11 @@ def test_a_manifest_that_lists_a_file_outside_the_folder_is_refused(tmp_path, wr
         ("fusion.json", {"spam_cutoff": 1.5}, "cannot be used"),
     ],
 )
-def test_what_makes_no_sense_or_is_of_another_format_is_refused(write, name, change, named):
-    folder = write()
-    rewrite_json(folder, name, lambda written: written | change)
+def test_what_makes_no_sense_or_is_of_another_format_is_refused(write_tiny, name, change, named):
+    folder = write_tiny()
+    rewrite_json(folder, name, change)
 
     with pytest.raises(ModelVersionError, match=named):
-        load_version(folder)
-
-
-def test_pickled_weights_are_never_opened(tmp_path, write):
-    folder = write()
-    with np.load(folder / "linear.npz") as archive:
-        arrays = dict.fromkeys(archive.files, np.array([print, print], dtype=object))
-    np.savez(folder / "linear.npz", **arrays)
-    digest = hashlib.sha256((folder / "linear.npz").read_bytes()).hexdigest()
-    rewrite_json(
-        folder, "manifest.json", lambda m: m | {"files": m["files"] | {"linear.npz": digest}}
-    )
-
-    with pytest.raises(ModelVersionError, match="cannot be used"):
         load_version(folder)
 
 
@@ -155,20 +124,10 @@ def test_a_name_that_is_taken_gets_a_number(tmp_path):
     assert free_name(tmp_path, "v") == "v-3"
 
 
-@pytest.mark.parametrize("name", ["one", "", "..", "none", "two/../two"])
-def test_what_is_used_or_no_version_is_not_deleted(tmp_path, name, write):
-    write("one")
-    write("two")
-    promote(tmp_path, "one")
-
-    with pytest.raises(ModelVersionError):
-        drop_version(tmp_path, name)
-
-    assert list_versions(tmp_path) == ["one", "two"]
-
-
-def test_a_version_that_is_promoted_while_it_is_deleted_stays_whole(tmp_path, monkeypatch, write):
-    write("one")
+def test_a_version_that_is_promoted_while_it_is_deleted_stays_whole(
+    tmp_path, monkeypatch, write_tiny
+):
+    write_tiny(name="one")
     rename = Path.rename
 
     def promoted_meanwhile(path, target):
@@ -183,8 +142,8 @@ def test_a_version_that_is_promoted_while_it_is_deleted_stays_whole(tmp_path, mo
     assert load_version(tmp_path / read_current_name(tmp_path)).version == "one"
 
 
-def test_what_a_killed_process_left_goes_once_it_is_old(tmp_path, write):
-    write("one")
+def test_what_a_killed_process_left_goes_once_it_is_old(tmp_path, write_tiny):
+    write_tiny(name="one")
     for name in (".writing-x", ".dropping-two"):
         (tmp_path / name / "two").mkdir(parents=True)
         (tmp_path / name / "two" / "weights").write_bytes(b"half")

@@ -12,29 +12,18 @@ from models.text import MAX_WINDOW_CHARS
 from models.tokens import MAX_WINDOWS, OVERLAP_TOKENS, WINDOW_TOKENS, CommentTokeniser, Window
 
 
-@pytest.fixture(scope="module")
-def vocabulary(tokeniser_json) -> Tokenizer:
-    return Tokenizer.from_str(tokeniser_json)
-
-
-@pytest.fixture
-def tokens_of(vocabulary):
-    """Return a function from a window to its tokens, without the mark of a word's beginning."""
-    return lambda window: [vocabulary.id_to_token(number).strip("▁") for number in window.ids]
-
-
 def words_of(text: str, window: Window) -> list[str]:
     return [text[start:end].strip() for start, end in window.spans]
 
 
-def long_text(words: int, *, seed: int = 7) -> str:
+def long_text(words: int) -> str:
     """Return a text of short words, one token each."""
     known = ["water", "house", "river", "green", "seven", "table", "people", "good"]
-    rng = random.Random(seed)
-    return " ".join(rng.choice(known) for _ in range(words))
+    return " ".join(random.Random(7).choices(known, k=words))
 
 
-def test_title_name_and_host_come_before_the_text_each_with_its_mark(tokeniser, tokens_of):
+def test_title_name_and_host_come_before_the_text_each_with_its_mark(tokeniser, tokeniser_json):
+    vocabulary = Tokenizer.from_str(tokeniser_json)
     (window,) = tokeniser.windows(
         ModelInput(
             text="thank you",
@@ -44,13 +33,15 @@ def test_title_name_and_host_come_before_the_text_each_with_its_mark(tokeniser, 
         )
     )
 
-    assert tokens_of(window) == [
+    # Without the mark of a word's beginning.
+    tokens = [vocabulary.id_to_token(number).strip("▁") for number in window.ids]
+    assert tokens == [
         *("[CLS]", "green", "house", "[SEP]"),
         *("peter", "[SEP]"),
         *("shop", ".", "com", "[SEP]"),
         *("thank", "you", "[SEP]"),
     ]
-    assert tokens_of(window)[window.n_context :] == ["thank", "you", "[SEP]"]
+    assert tokens[window.n_context :] == ["thank", "you", "[SEP]"]
 
 
 def test_a_long_title_takes_no_room_from_the_comment(tokeniser):
@@ -100,11 +91,13 @@ def test_tokens_of_a_link_stand_for_the_whole_link(tokeniser):
 def test_a_long_comment_gives_windows_that_overlap_and_cover_all_of_it(tokeniser):
     text = long_text(900)
 
-    windows = tokeniser.windows(ModelInput(text=text))
+    windows = tokeniser.windows(ModelInput(text=text, post_title=long_text(90)))
 
     assert 1 < len(windows) <= MAX_WINDOWS
     read = sorted({span for window in windows for span in window.spans})
     assert [text[start:end].strip() for start, end in read] == text.split()
+    assert {len(window.spans) for window in windows} == {WINDOW_TOKENS}
+    assert all(len(w.ids) == w.n_context + WINDOW_TOKENS + 1 for w in windows)
 
 
 def test_of_too_many_windows_the_first_two_and_the_last_two_are_kept(tokeniser):
@@ -142,10 +135,3 @@ def test_a_tokeniser_without_the_marks_is_refused(tokeniser_json):
 
     with pytest.raises(ValueError, match=r"no \[CLS\] and \[SEP\]"):
         CommentTokeniser(strange)
-
-
-def test_no_window_is_longer_than_the_network_reads(tokeniser):
-    windows = tokeniser.windows(ModelInput(text=long_text(1_100), post_title=long_text(90)))
-
-    assert {len(window.spans) for window in windows} == {WINDOW_TOKENS}
-    assert all(len(w.ids) == w.n_context + WINDOW_TOKENS + 1 for w in windows)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import json
 import math
+import re
 import tracemalloc
 from array import array
 
@@ -41,6 +43,8 @@ from models.transformer import (
 )
 from tests.networks import TINY_LINEAR
 
+PICKLED = io.BytesIO()
+np.savez(PICKLED, **dict.fromkeys(TINY_LINEAR.arrays, np.array([print], dtype=object)))
 COMMENTS = [
     ModelInput(text="thanks"),
     ModelInput(text="Nice one. Buy cheap watches at https://shop.example/x now!", author_name="M"),
@@ -59,9 +63,6 @@ def make_calibration(**changes) -> Calibration:
     return Calibration(**(values | changes))
 
 
-FROM_ZERO = make_calibration(marks_from=0.0)
-
-
 @pytest.fixture(scope="module")
 def engine(tiny_network) -> Engine:
     return Engine(tiny_network, threads=2)
@@ -75,27 +76,20 @@ def make_classifier(engine, tokeniser):
     )
 
 
-@pytest.fixture
-def write(write_tiny):
-    return write_tiny
-
-
 def windows_of(*words: tuple[int, int]) -> Window:
     return Window(ids=(0, *range(len(words)), 1), n_context=1, spans=words)
 
 
-def test_a_written_version_loads_and_answers_the_same(write, make_classifier):
-    loaded = load_version(write())
+def test_a_written_version_loads_and_answers_the_same(write_tiny, make_classifier):
+    loaded = load_version(write_tiny())
 
     assert loaded.classifier.score_batch(COMMENTS) == make_classifier().score_batch(COMMENTS)
 
 
 @pytest.mark.parametrize("name", [NETWORK_FILE, WEIGHTS_FILE, TOKENISER_FILE, LINEAR_FILE])
-def test_a_version_that_does_not_list_a_file_is_refused(write, name):
-    folder = write({name: None})
-
+def test_a_version_that_does_not_list_a_file_is_refused(write_tiny, name):
     with pytest.raises(ModelVersionError, match=f"does not list {name}"):
-        load_version(folder)
+        load_version(write_tiny({name: None}))
 
 
 @pytest.mark.parametrize(
@@ -105,6 +99,7 @@ def test_a_version_that_does_not_list_a_file_is_refused(write, name):
         (WEIGHTS_FILE, b"cut off"),
         (TOKENISER_FILE, b"\xff\xfe"),
         (LINEAR_FILE, b"no archive"),
+        (LINEAR_FILE, PICKLED.getvalue()),
         (NAMES_FILE, b"no archive"),
         (MARKS_FILE, b"no archive"),
         (EMBEDDING_FILE, b"no projection"),
@@ -113,27 +108,16 @@ def test_a_version_that_does_not_list_a_file_is_refused(write, name):
         (CALIBRATION_FILE, b"nonsense"),
     ],
 )
-def test_a_file_that_is_not_what_its_name_says_is_refused(write, name, content):
-    folder = write({name: content})
-
+def test_a_file_that_is_not_what_its_name_says_is_refused(write_tiny, name, content):
     with pytest.raises(ModelVersionError, match="cannot be used"):
-        load_version(folder)
+        load_version(write_tiny({name: content}))
 
 
-@pytest.mark.parametrize(
-    "field", [f.name for f in dataclasses.fields(Calibration) if f.name != "second"]
-)
+@pytest.mark.parametrize("field", [f.name for f in dataclasses.fields(Calibration)])
 @pytest.mark.parametrize("value", [math.nan, math.inf])
 def test_a_calibration_is_made_of_finite_numbers(field, value):
     with pytest.raises(ValueError, match=f"finite numbers: {field}$"):
         make_calibration(**{field: value})
-
-
-def test_a_version_that_reads_twice_is_refused(write):
-    numbers = dataclasses.asdict(make_calibration()) | {"second": {"offset": 0.0}}
-
-    with pytest.raises(ModelVersionError, match="reads twice"):
-        load_version(write({CALIBRATION_FILE: json.dumps(numbers).encode()}))
 
 
 def test_a_repeat_is_answered_without_the_network(tokeniser, engine):
@@ -192,11 +176,11 @@ def test_the_words_that_promote_most_weigh_as_the_calibration_says(
     assert answer.p_spam == logistic(0.5 * strongest_promotion(said))
 
 
-def test_a_version_older_than_what_it_may_have_does_without(write, make_classifier):
+def test_a_version_older_than_what_it_may_have_does_without(write_tiny, make_classifier):
     older = dataclasses.asdict(make_calibration())
     for newer in ("promotion", "names", "names_from", "names_to", "marks_within", "marks_words"):
         del older[newer]
-    version = load_version(write({CALIBRATION_FILE: json.dumps(older).encode()}))
+    version = load_version(write_tiny({CALIBRATION_FILE: json.dumps(older).encode()}))
 
     assert version.classifier.score_batch(COMMENTS[:2]) == make_classifier(
         promotion=0.0
@@ -207,51 +191,43 @@ NAMES = LinearTable(
     ids=np.arange(DIMENSIONS), coefficients=np.full(DIMENSIONS, 0.25), intercept=-0.5
 )
 NAMED = ModelInput(text="thanks", author_name="Cheap Watches")
+NAMED_SAYS = NAMES.sum_of(count_name(NAMED))
 
 
-def test_what_a_name_says_weighs_as_the_calibration_says(engine, tokeniser):
-    alone = {"offset": 0.0, "network": 0.0, "linear": 0.0, "names": 0.5}
-    classifier = TransformerClassifier(
-        engine, tokeniser, TINY_LINEAR, make_calibration(**alone), names=NAMES
+@pytest.mark.parametrize(
+    ("bounds", "says"), [((-9.0, 9.0), NAMED_SAYS), ((-1.0, 0.25), 0.25), ((3.0, 4.0), 3.0)]
+)
+def test_what_a_name_says_weighs_within_bounds_as_the_calibration_says(
+    engine, tokeniser, bounds, says
+):
+    calibration = make_calibration(
+        offset=0.0, network=0.0, linear=0.0, names=0.5, names_from=bounds[0], names_to=bounds[1]
     )
+    classifier = TransformerClassifier(engine, tokeniser, TINY_LINEAR, calibration, names=NAMES)
 
     named, unnamed = classifier.score_batch([NAMED, dataclasses.replace(NAMED, author_name=" ")])
 
-    assert named.p_spam == logistic(0.5 * NAMES.sum_of(count_name(NAMED)))
-    assert unnamed.p_spam == 0.5
-
-
-@pytest.mark.parametrize(("bounds", "says"), [((-1.0, 0.25), 0.25), ((3.0, 4.0), 3.0)])
-def test_what_a_name_says_is_bounded(engine, tokeniser, bounds, says):
-    alone = {"offset": 0.0, "network": 0.0, "linear": 0.0, "names": 0.5}
-    bounded = make_calibration(**alone, names_from=bounds[0], names_to=bounds[1])
-    assert bounds[0] > NAMES.sum_of(count_name(NAMED)) or NAMES.sum_of(count_name(NAMED)) > says
-    classifier = TransformerClassifier(engine, tokeniser, TINY_LINEAR, bounded, names=NAMES)
-
-    (named,) = classifier.score_batch([NAMED])
-
+    assert 0.25 < NAMED_SAYS < 3.0
     assert named.p_spam == logistic(0.5 * says)
+    assert unnamed.p_spam == logistic(0.5 * max(0.0, bounds[0]))
 
 
-def test_a_version_s_names_are_read_and_without_them_a_name_says_nothing(write, tmp_path):
-    weighed = json.dumps(dataclasses.asdict(make_calibration(names=1.0))).encode()
-    without = load_version(write({CALIBRATION_FILE: weighed})).classifier
-    ((tmp_path / "tiny-1").rename(tmp_path / "without"))
-    with_names = write({CALIBRATION_FILE: weighed, NAMES_FILE: table_bytes(NAMES)})
+def test_a_version_s_names_are_read_and_without_them_a_name_says_nothing(write_tiny):
+    weighed = {CALIBRATION_FILE: calibration_bytes(make_calibration(names=1.0))}
+    without = load_version(write_tiny(weighed))
+    with_names = load_version(write_tiny(weighed | {NAMES_FILE: table_bytes(NAMES)}, name="tiny-2"))
 
-    (named,) = load_version(with_names).classifier.score_batch([NAMED])
-    (as_it_was,) = without.score_batch([NAMED])
+    answers = [one.classifier.score_batch([NAMED])[0].p_spam for one in (without, with_names)]
 
-    assert named.p_spam != as_it_was.p_spam
+    assert answers[0] != answers[1]
 
 
-def test_a_version_s_words_of_promotion_are_read_and_mark(write):
+def test_a_version_s_words_of_promotion_are_read_and_mark(write_tiny):
     words = LinearTable(ids=np.arange(1), coefficients=np.zeros(1), intercept=9.0)
     calibration = make_calibration(offset=9.0, marks_from=8.0, marks_words=1.0)
-    weighed = json.dumps(dataclasses.asdict(calibration)).encode()
-    version = load_version(write({CALIBRATION_FILE: weighed, MARKS_FILE: table_bytes(words)}))
+    files = {CALIBRATION_FILE: calibration_bytes(calibration), MARKS_FILE: table_bytes(words)}
 
-    (answer,) = version.classifier.score_batch([COMMENTS[0]])
+    (answer,) = load_version(write_tiny(files)).classifier.score_batch([COMMENTS[0]])
 
     assert answer.promo_spans == ((0, len(COMMENTS[0].text)),)
 
@@ -272,63 +248,57 @@ def test_several_windows_pool_to_something_between_their_mean_and_the_highest(lo
     assert sum(log_odds) / len(log_odds) - 1e-9 <= pooled <= max(log_odds) + 1e-9
 
 
-def test_plain_talk_beside_promotion_lowers_nothing():
-    promotion = [3.0, 5.0, 4.0, 4.0]
+@pytest.mark.parametrize(
+    "windows", [[[3.0, 5.0, 4.0, 4.0] + [-8.0] * 150], [[9.0, -1.0, 1.0], [-5.0, 2.0, 4.0]]]
+)
+def test_the_four_words_that_promote_most_count_in_whichever_window_they_are(windows):
+    assert strongest_promotion(windows) == 4.0
 
-    assert strongest_promotion([promotion]) == strongest_promotion([promotion + [-8.0] * 150]) == 4
+
+def marked(text: str, *promotion: float, by_words=(), **changes) -> list[str]:
+    """Return what is marked of a text whose words and signs promote by these log-odds."""
+    spans = [match.span() for match in re.finditer(r"\w+|[^\w\s]", text)]
+    calibration = make_calibration(**({"marks_from": 0.0} | changes))
+    found = mark_segments(text, [windows_of(*spans)], [promotion], calibration, by_words)
+    return [text[start:end] for start, end in found]
 
 
 def test_a_sentence_is_marked_whole_where_its_words_promote_on_average():
-    text = "Nice one. Buy watches now! Bye."
-    words = [(0, 4), (5, 8), (8, 9), (10, 13), (14, 21), (22, 25), (25, 26), (27, 30), (30, 31)]
-    promotion = [-3.0, -3.0, -3.0, 4.0, 4.0, -1.0, -1.0, -2.0, -2.0]
+    promotion = [*[-3.0] * 3, 4.0, 4.0, -1.0, -1.0, -2.0, -2.0]
 
-    spans = mark_segments(text, [windows_of(*words)], [promotion], FROM_ZERO)
-
-    assert [text[start:end] for start, end in spans] == ["Buy watches now!"]
+    assert marked("Nice one. Buy watches now! Bye.", *promotion) == ["Buy watches now!"]
 
 
 def test_a_remark_far_below_the_promotion_beside_it_stays_unmarked():
-    text = "Great article. Buy watches! Cheap ones."
-    words = [(0, 5), (6, 13), (15, 18), (19, 26), (28, 33), (34, 38)]
-    promotion = [1.0, 0.5, 4.0, 4.0, 1.5, 1.5]
+    promotion = [1.0, 0.5, 0.5, *[4.0] * 3, *[1.5] * 3]
 
-    spans = mark_segments(text, [windows_of(*words)], [promotion], FROM_ZERO)
+    found = marked("Great article. Buy watches! Cheap ones.", *promotion)
 
-    assert [text[start:end] for start, end in spans] == ["Buy watches! Cheap ones."]
+    assert found == ["Buy watches! Cheap ones."]
 
 
 @pytest.mark.parametrize(
-    ("share", "marked"), [(0.0, "Buy watches now!"), (0.75, "Nice one."), (0.5, None)]
+    ("share", "found"), [(0.0, ["Buy watches now!"]), (0.75, ["Nice one."]), (0.5, [])]
 )
-def test_what_a_sentence_s_words_say_counts_by_its_share(share, marked):
-    text = "Nice one. Buy watches now!"
-    words = [(0, 4), (5, 8), (8, 9), (10, 13), (14, 21), (22, 25), (25, 26)]
-    promotion = [-2.0] * 3 + [2.0] * 4
-    calibration = make_calibration(marks_from=0.5, marks_words=share)
+def test_what_a_sentence_s_words_say_counts_by_its_share(share, found):
+    promotion, by_words = [-2.0] * 3 + [2.0] * 4, [2.0, -2.0]
+    bounds = {"marks_from": 0.5, "marks_words": share}
 
-    spans = mark_segments(text, [windows_of(*words)], [promotion], calibration, [2.0, -2.0])
-
-    assert [text[start:end] for start, end in spans] == ([marked] if marked else [])
+    assert marked("Nice one. Buy watches now!", *promotion, by_words=by_words, **bounds) == found
 
 
-def test_what_overlapping_windows_say_of_a_sentence_is_averaged():
-    text = "Buy now. Bye."
-    first, second = windows_of((0, 3), (4, 7)), windows_of((4, 7), (9, 12))
+@pytest.mark.parametrize(("again", "found"), [(-3.0, ((0, 8),)), (-5.0, ())])
+def test_what_overlapping_windows_say_of_a_sentence_is_averaged(again, found):
+    windows = [windows_of((0, 3), (4, 7)), windows_of((4, 7), (9, 12))]
+    promotion = [[2.0, 2.0], [again, -3.0]]
 
-    marked = mark_segments(text, [first, second], [[2.0, 2.0], [-3.0, -3.0]], FROM_ZERO)
-    unmarked = mark_segments(text, [first, second], [[2.0, 2.0], [-5.0, -3.0]], FROM_ZERO)
+    spans = mark_segments("Buy now. Bye.", windows, promotion, make_calibration(marks_from=0.0))
 
-    assert marked == ((0, 8),)
-    assert unmarked == ()
+    assert spans == found
 
 
 def test_one_window_of_spam_makes_the_comment_spam():
     assert pool([9.0, -5.0, -5.0, -5.0]) > 7.0
-
-
-def test_the_four_words_that_promote_most_count_in_whichever_window_they_are():
-    assert strongest_promotion([[9.0, -1.0, 1.0], [-5.0, 2.0, 4.0]]) == 4.0
 
 
 def test_both_members_weigh_as_the_calibration_says(make_classifier):

@@ -13,21 +13,20 @@ from service.domain.verdict import Outcome, Span
 from service.scoring.classifier import model_input
 from service.scoring.conclude import conclude, decide, logistic
 from service.scoring.explanation import explain
-from service.scoring.weights import Cutoffs, Weights
+from service.scoring.weights import SET_WEIGHTS, Cutoffs, Weights
 from tests.factories import NOW, make_comment, make_signal
 
 CUTOFFS = Cutoffs(ham_cutoff=0.1, spam_cutoff=0.9)
 WEIGHTS = Weights(base=-0.3, model=0.8, signals={"front_page_link": 1.5, "shy": 0.01})
 
 
-def conclude_with(*signals, p_spam=0.5, missing=()):
+def conclude_with(*signals, output=None, weights=WEIGHTS):
     return conclude(
         "c1",
         signals=signals,
-        output=None if p_spam is None else ModelOutput(p_spam=p_spam),
-        missing=missing,
+        output=output,
         model_version="test-1",
-        weights=WEIGHTS,
+        weights=weights,
         cutoffs=CUTOFFS,
         judged_at=NOW,
     )
@@ -49,24 +48,22 @@ def test_the_unsure_band_is_half_open(p_spam, outcome):
 
 
 _FINITE = st.floats(-50, 50)
+# What is set by judgement may be held back.
+_NAMES = st.sampled_from([*"abcdefgh", *SET_WEIGHTS])
 
 
 @given(
     base=_FINITE,
     model=_FINITE,
-    weights=st.dictionaries(st.sampled_from("abcdefgh"), _FINITE),
-    strengths=st.lists(st.tuples(st.sampled_from("abcdefgh"), st.floats(0.001, 1)), max_size=12),
+    weights=st.dictionaries(_NAMES, _FINITE),
+    strengths=st.dictionaries(_NAMES, st.floats(0.001, 1), max_size=12),
     output=st.none() | st.builds(ModelOutput, p_spam=st.floats(0, 1)),
 )
 def test_whatever_the_weights_the_verdict_adds_up(base, model, weights, strengths, output):
-    verdict = conclude(
-        "c1",
-        signals=[make_signal(name, strength=strength) for name, strength in strengths],
+    verdict = conclude_with(
+        *(make_signal(name, strength=strength) for name, strength in strengths.items()),
         output=output,
-        model_version="test-1",
         weights=Weights(base=base, model=model, signals=weights),
-        cutoffs=CUTOFFS,
-        judged_at=NOW,
     )
 
     total = verdict.base + verdict.model_contribution
@@ -93,21 +90,15 @@ def test_a_signal_without_a_weight_is_recorded_and_counts_nothing():
 
 @pytest.mark.parametrize(("p_spam", "is_marked"), [(0.05, False), (0.4, True), (0.99, True)])
 def test_promotion_is_marked_where_a_person_may_look(p_spam, is_marked):
-    verdict = conclude(
-        "c1",
-        signals=(),
-        output=ModelOutput(p_spam=p_spam, promo_spans=((3, 9),)),
-        model_version="test-1",
-        weights=Weights(base=0.0, model=1.0, signals={}),
-        cutoffs=CUTOFFS,
-        judged_at=NOW,
-    )
+    output = ModelOutput(p_spam=p_spam, promo_spans=((3, 9),))
+
+    verdict = conclude_with(output=output, weights=Weights())
 
     assert verdict.promo_spans == ((Span(start=3, end=9),) if is_marked else ())
 
 
 def test_the_explanation_says_outcome_reasons_and_what_was_missing():
-    verdict = conclude_with(make_signal(), make_signal("newcomer"), p_spam=None)
+    verdict = conclude_with(make_signal(), make_signal("newcomer"))
 
     sentences = explain(verdict)
 

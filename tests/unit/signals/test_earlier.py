@@ -10,28 +10,12 @@ from service.signals.detectors import detect_all
 from service.signals.earlier import excess, squashed_log_odds
 from tests.factories import make_comment
 
-HISTORY_SIGNALS = {
-    "rejected_person_before",
-    "approved_person_before",
-    "rejected_address_before",
-    "approved_address_before",
-    "rejected_mail_domain_before",
-    "rejected_target_before",
-    "rejected_copy_before",
-    "sender_burst",
-    "copy_burst",
-}
-
 counts = st.floats(min_value=0, max_value=1e9)
 
 
 def strengths(**track_records: TrackRecord) -> dict[str, float]:
     comment = make_comment("Same here, this helped: https://valves-and-more.com/stuck")
-    return {
-        signal.name: signal.strength
-        for signal in detect_all(comment, History(**track_records))
-        if signal.name in HISTORY_SIGNALS
-    }
+    return {one.name: one.strength for one in detect_all(comment, History(**track_records))}
 
 
 def elsewhere(**decided: float) -> TrackRecord:

@@ -14,33 +14,27 @@ from service.signals.detectors.seam import abrupt_shift
 from service.signals.segments import segments_of
 from tests.factories import make_comment, make_signal
 
-
-def test_finds_an_advertisement_between_two_remarks():
-    before, advert, after = (
-        "The bedsheet as a screen is a lovely beginning for the club.",
-        "Cheap 4K projectors 50% off with free delivery, order at lumibeam-deals.shop now!",
-        "The wedding in the third year sounds like the best evening of all.",
-    )
-    comment = make_comment(f"{before} {advert} {after}", post=Post(title="Ten years of film club"))
-
-    signal = abrupt_shift(comment, History())
-
-    assert signal is not None
-    assert comment.text[signal.spans[0].start : signal.spans[0].end] == advert
-    assert signal.reason.startswith("between two remarks")
-    assert signal.boundaries == (comment.text.index(advert), comment.text.index(after))
+REMARK = "The bedsheet as a screen is a lovely beginning for the club. "
+QUIET = "My son has one from Lumibeam and it is great."
+LOUD = "Cheap 4K projectors 50% off with free delivery, order at lumibeam-deals.shop now!"
+LAST = " The wedding in the third year sounds like the best evening of all."
+TITLE = Post(title="Ten years of film club")
 
 
-def test_finds_an_advertisement_before_the_remark():
-    advert = "Water damage? Call Flood Dry Pros 24/7, free estimate at flooddrypros-repair.com."
-    remark = " We are sorry for the residents of the avenue, what a night that must have been."
-    comment = make_comment(advert + remark, post=Post(title="Main break floods three blocks"))
-
-    signal = abrupt_shift(comment, History())
+@pytest.mark.parametrize(
+    ("text", "boundaries"),
+    [
+        (REMARK + LOUD + LAST, (len(REMARK), len(REMARK + LOUD) + 1)),
+        (LOUD + LAST, (len(LOUD) + 1,)),
+    ],
+)
+def test_finds_an_advertisement_beside_and_between_remarks(text, boundaries):
+    signal = abrupt_shift(make_comment(text, post=TITLE), History())
 
     assert signal is not None
-    assert signal.spans[0].end == len(advert)
-    assert signal.boundaries == (comment.text.index("We are sorry"),)
+    assert [text[span.start : span.end] for span in signal.spans] == [LOUD]
+    assert signal.reason.startswith("between two remarks") is (len(boundaries) == 2)
+    assert signal.boundaries == boundaries
 
 
 @pytest.mark.parametrize(
@@ -84,12 +78,6 @@ def test_boundaries_are_the_edges_of_whole_sentences_inside_the_text(pieces):
         assert set(signal.boundaries) <= starts
         assert all(0 < boundary < len(comment.text) for boundary in signal.boundaries)
         assert signal.boundaries
-
-
-REMARK = "The bedsheet as a screen is a lovely beginning for the club. "
-QUIET = "My son has one from Lumibeam and it is great."
-LOUD = "Cheap 4K projectors 50% off with free delivery, order at lumibeam-deals.shop now!"
-TITLE = Post(title="Ten years of film club")
 
 
 def marked(text, part, p_spam=0.97):

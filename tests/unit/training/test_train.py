@@ -47,9 +47,8 @@ class CutOffError(Exception):
     """Raised in place of a power cut."""
 
 
-def run(out: Path, *options: str, data, config=TINY) -> int:
-    named = [str(path) for path in data]
-    return main(["--no-own-data", "--data", *named, "--out", str(out), *options], config)
+def run(out: Path, *options: str, data) -> int:
+    return main(["--no-own-data", "--data", *map(str, data), "--out", str(out), *options], TINY)
 
 
 @pytest.fixture(scope="module")
@@ -230,18 +229,8 @@ def test_torch_weights_lie_beside_the_version_in_half_precision(models_dir):
     assert TORCH_FILE not in json.loads((folder / MANIFEST_FILE).read_text("utf-8"))["files"]
 
 
-def write(path: Path, rows: list[dict]) -> Path:
-    path.write_text("\n".join(map(json.dumps, rows)), "utf-8")
-    return path
-
-
-def test_one_source_alone_cannot_be_left_out_and_learnt_from(tmp_path, capsys):
-    rows = [
-        {"id": str(n), "text": some_words(), "label": ("ham", "spam")[n % 2]} for n in range(200)
-    ]
-    data = write(tmp_path / "x.jsonl", rows)
-
-    assert run(tmp_path / "out", data=[data]) == 1
+def test_one_source_alone_cannot_be_left_out_and_learnt_from(tmp_path, files, capsys):
+    assert run(tmp_path, data=files[-1:]) == 1
 
     assert "fold 0 needs spam and ham among the comments left, got 0" in capsys.readouterr().err
 

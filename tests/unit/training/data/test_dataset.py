@@ -36,15 +36,24 @@ def write_rows(path, *rows):
     return path
 
 
-def test_a_row_becomes_an_example_of_its_file(tmp_path):
-    path = write_rows(tmp_path / "blog.jsonl", make_row(campaign="c7", label="spam"))
+@pytest.fixture
+def read(tmp_path):
+    """Return a function from rows, and corrections of them, to what is read of them."""
 
-    (example,) = read_dataset([path]).examples
+    def read(*rows, corrections=()) -> Dataset:
+        fixes = write_rows(tmp_path / "fixes.jsonl", *corrections) if corrections else None
+        return read_dataset([write_rows(tmp_path / "x.jsonl", *rows)], corrections=fixes)
+
+    return read
+
+
+def test_a_row_becomes_an_example_of_its_file(read):
+    (example,) = read(make_row(campaign="c7", label="spam")).examples
 
     assert example.is_spam
     assert example.input.text == "The valve was stuck."
     assert example.input.author_host == "mara.co.uk"
-    assert (example.source, example.post_key, example.campaign) == ("blog", "blog/p1", "blog/c7")
+    assert (example.source, example.post_key, example.campaign) == ("x", "x/p1", "x/c7")
     assert (example.kind, example.language, example.hardness) == ("bug-report", "en", 2)
 
 
@@ -59,42 +68,28 @@ def test_a_folder_stands_for_its_data_files_packed_or_not(tmp_path):
     assert [example.comment.id for example in dataset.examples] == ["a", "b"]
 
 
-def test_spans_that_nobody_marked_are_unknown_in_spam_and_none_in_ham(tmp_path):
-    unmarked = make_row(label="spam")
-    del unmarked["promo_spans"]
-    path = write_rows(tmp_path / "x.jsonl", unmarked, unmarked | {"id": "x-2", "label": "ham"})
-
-    spam, ham = read_dataset([path]).examples
-
-    assert spam.promo_spans is None
-    assert ham.promo_spans == ()
-
-
-def test_a_boundary_marks_the_promotion_that_nobody_marked(tmp_path):
+def test_promotion_that_nobody_marked_follows_the_boundary_in_spam_and_is_none_in_ham(read):
     unmarked = make_row(text="Nice valve. \n Buy mine! ", label="spam", boundary=11)
     del unmarked["promo_spans"]
-    rows = [
+
+    spam, ham, marked, nothing_after, unknown = read(
         unmarked,
         unmarked | {"id": "x-2", "label": "ham"},
         unmarked | {"id": "x-3", "promo_spans": []},
         unmarked | {"id": "x-4", "boundary": 24},
-    ]
-
-    spam, ham, marked, nothing_after = read_dataset(
-        [write_rows(tmp_path / "x.jsonl", *rows)]
+        unmarked | {"id": "x-5", "boundary": None},
     ).examples
 
     assert [spam.comment.text[a:b] for a, b in spam.promo_spans] == ["Buy mine!"]
-    assert ham.promo_spans == ()
-    assert marked.promo_spans == ()
-    assert nothing_after.promo_spans is None
+    assert ham.promo_spans == marked.promo_spans == ()
+    assert nothing_after.promo_spans is unknown.promo_spans is None
 
 
-def test_of_texts_without_a_label_those_with_an_advertisement_are_kept_apart(tmp_path):
-    woven = {"id": "x-1", "text": "Fine. Buy mine!", "label": None, "promo_spans": [[6, 15]]}
-    plain = {"id": "x-2", "text": "Nothing was woven in.", "label": None}
-
-    dataset = read_dataset([write_rows(tmp_path / "x.jsonl", woven, plain)])
+def test_of_texts_without_a_label_those_with_an_advertisement_are_kept_apart(read):
+    dataset = read(
+        {"id": "x-1", "text": "Fine. Buy mine!", "label": None, "promo_spans": [[6, 15]]},
+        {"id": "x-2", "text": "Nothing was woven in.", "label": None},
+    )
 
     (text,) = dataset.texts
     assert dataset.examples == ()
@@ -102,21 +97,21 @@ def test_of_texts_without_a_label_those_with_an_advertisement_are_kept_apart(tmp
     assert dataset.files[0].n_unlabelled == 2
 
 
-def test_comments_without_a_post_do_not_count_as_one_post(tmp_path):
+def test_comments_without_a_post_do_not_count_as_one_post(read):
     rows = [make_row(id=f"x-{n}", post_id=None, post_title=None) for n in range(2)]
 
-    one, other = read_dataset([write_rows(tmp_path / "x.jsonl", *rows)]).examples
+    one, other = read(*rows).examples
 
     assert one.post_key != other.post_key
 
 
-def test_everything_wrong_is_named_at_once(tmp_path):
+def test_everything_wrong_is_named_at_once_and_no_value_is_quoted(tmp_path):
     path = tmp_path / "x.jsonl"
     write_rows(
         path,
         make_row(id=""),
         make_row(text=None),
-        make_row(label="maybe"),
+        make_row(text="secret words", label="secret label"),
         make_row(hardness=9),
         make_row(promo_spans=[[5, 999]]),
         make_row(id="twice"),
@@ -129,6 +124,7 @@ def test_everything_wrong_is_named_at_once(tmp_path):
     with pytest.raises(InvalidInputError) as refused:
         read_dataset([path])
 
+    assert "secret" not in str(refused.value)
     assert [problem.field for problem in refused.value.problems] == [
         "x.jsonl:1 id",
         "x.jsonl:2 text",
@@ -145,20 +141,9 @@ def test_everything_wrong_is_named_at_once(tmp_path):
 @pytest.mark.parametrize(
     "spans", [[[3]], [["a", "b"]], [[4, 4]], [[-1, 2]], "all of it", [[True, 3]], [7]], ids=str
 )
-def test_spans_that_are_no_offsets_are_refused(tmp_path, spans):
-    path = write_rows(tmp_path / "x.jsonl", make_row(label="spam", promo_spans=spans))
-
+def test_spans_that_are_no_offsets_are_refused(read, spans):
     with pytest.raises(InvalidInputError, match="promo_spans"):
-        read_dataset([path])
-
-
-def test_a_refusal_never_quotes_a_comment(tmp_path):
-    path = write_rows(tmp_path / "x.jsonl", make_row(text="secret words", label="secret label"))
-
-    with pytest.raises(InvalidInputError) as refused:
-        read_dataset([path])
-
-    assert "secret" not in str(refused.value)
+        read(make_row(label="spam", promo_spans=spans))
 
 
 def test_a_file_that_was_cut_off_is_named(tmp_path):
@@ -173,45 +158,32 @@ def make_correction(**changes) -> dict[str, object]:
     return {"id": "a", "was": "ham", "is": "spam", "reason": "sells valves"} | changes
 
 
-def read(tmp_path, rows, *corrections) -> Dataset:
-    data = write_rows(tmp_path / "x.jsonl", *rows)
-    return read_dataset([data], corrections=write_rows(tmp_path / "fixes.jsonl", *corrections))
-
-
-def test_a_label_is_corrected_and_counted(tmp_path):
-    rows = [make_row(id="a"), make_row(id="b")]
-
-    dataset = read(tmp_path, rows, make_correction())
-
-    assert [(e.is_spam, e.is_corrected) for e in dataset.examples] == [(True, True), (False, False)]
-    assert (dataset.files[0].n_spam, dataset.files[0].n_ham) == (1, 1)
-
-
-def test_what_was_said_of_the_wrong_label_is_forgotten(tmp_path):
-    rows = [
+def test_a_label_is_corrected_and_what_was_said_of_the_wrong_one_is_forgotten(read):
+    dataset = read(
         make_row(id="a", kind="bug-report"),
         make_row(id="b", label="spam", promo_spans=[[0, 3]]),
-    ]
-
-    fixed = [make_correction(), make_correction(id="b", was="spam") | {"is": "ham"}]
-    spam, ham = read(tmp_path, rows, *fixed).examples
-
-    assert (spam.kind, spam.promo_spans) == (None, None)
-    assert ham.promo_spans == ()
-
-
-def test_what_nobody_can_judge_is_left_out_and_reported(tmp_path):
-    dataset = read(
-        tmp_path, [make_row(id="a"), make_row(id="b")], make_correction(**{"is": "drop"})
+        make_row(id="c"),
+        make_row(id="d"),
+        corrections=[
+            make_correction(),
+            make_correction(id="b", was="spam", **{"is": "ham"}),
+            make_correction(id="c", **{"is": "drop"}),
+            make_correction(id="elsewhere"),
+        ],
     )
 
-    assert [e.comment.id for e in dataset.examples] == ["b"]
-    assert set(dataset.dropped) == {"a"}
+    spam, ham, untouched = dataset.examples
+    assert (spam.is_spam, ham.is_spam, untouched.is_spam) == (True, False, False)
+    assert (spam.is_corrected, ham.is_corrected, untouched.is_corrected) == (True, True, False)
+    assert (spam.kind, spam.promo_spans, ham.promo_spans) == (None, None, ())
+    # What nobody can judge is left out.
+    assert (untouched.comment.id, set(dataset.dropped)) == ("d", {"c"})
+    assert (dataset.files[0].n_spam, dataset.files[0].n_ham) == (1, 2)
 
 
-def test_a_correction_of_another_label_than_the_data_have_is_refused(tmp_path):
+def test_a_correction_of_another_label_than_the_data_have_is_refused(read):
     with pytest.raises(InvalidInputError, match=r"fixes.jsonl:1 was"):
-        read(tmp_path, [make_row(id="a", label="spam")], make_correction())
+        read(make_row(id="a", label="spam"), corrections=[make_correction()])
 
 
 def test_everything_wrong_in_a_file_of_corrections_is_named_at_once(tmp_path):
@@ -302,12 +274,6 @@ def test_a_file_of_corrections_that_cannot_be_read_is_named(tmp_path, content):
 
     with pytest.raises(InvalidInputError, match="cannot be read"):
         read_corrections(path)
-
-
-def test_corrections_of_comments_that_are_not_there_are_passed_over(tmp_path):
-    (example,) = read(tmp_path, [make_row(id="a")], make_correction(id="elsewhere")).examples
-
-    assert not example.is_corrected
 
 
 def test_a_made_up_host_looks_like_one_and_follows_the_seed():

@@ -101,19 +101,19 @@ def test_of_copies_with_both_labels_none_teaches_and_a_marked_one_is_kept():
 
 def test_each_epoch_draws_the_rest_of_a_source_up_to_its_bound():
     examples = [*comments("blog", 50, 10), *comments("rich", 50, 0), *comments("youtube", 12, 0)]
-    examples += comments("authored-x", 60, 0)
+    examples += [*comments("authored-x", 60, 0), *comments("not taught", 9, 9)]
 
-    first, second, third = islice(draw_epochs(examples, range(len(examples)), CONFIG), 3)
+    drawn, again = (list(islice(draw_epochs(examples, range(182), CONFIG), 3)) for _ in range(2))
 
-    kinds = Counter((examples[i].source, examples[i].is_spam) for i in first)
-    assert kinds == {
+    assert again == drawn
+    assert Counter((examples[i].source, examples[i].is_spam) for i in drawn[0]) == {
         ("blog", True): 20,
         ("blog", False): 10,
         ("rich", True): 30,
         ("youtube", True): 5,
         ("authored-x", True): 60,
     }
-    of_blog = [{i for i in epoch if i < 50} for epoch in (first, second, third)]
+    of_blog = [{i for i in epoch if i < 50} for epoch in drawn]
     assert not of_blog[0] & of_blog[1]
     assert set.union(*of_blog) == set(range(50))
 
@@ -137,29 +137,17 @@ def test_a_comment_and_its_words_count_by_where_it_was_said(
     assert weight_for_words_of(one) == pytest.approx(share_of_words * weight)
 
 
-ADVERT = "order your cheap and very reliable watches today at the shop of my brother in town"
-
-
-def example(text: str, post_key: str, **changes):
-    return make_example(is_spam=True, text=text, post_key=post_key, **changes)
-
-
 def test_a_post_a_campaign_and_copied_texts_are_one_group_each():
-    examples = [
-        example("one", "post-a"),
-        example("two", "post-a"),
-        example("three", "post-b", campaign="c1"),
-        example("four", "post-c", campaign="c1"),
-        example(ADVERT, "post-d"),
-        example(f"{ADVERT}!!", "post-e"),
-        example("five", "post-f"),
-    ]
+    advert = "order your cheap and very reliable watches today at the shop of my brother in town"
+    of_posts = [("one", "a"), ("two", "a"), ("five", "f"), (advert, "d"), (f"{advert}!!", "e")]
+    examples = [make_example(is_spam=True, text=text, post_key=post) for text, post in of_posts]
+    examples += [make_example(is_spam=True, campaign="c1") for _ in range(2)]
 
     groups = group_examples(examples).tolist()
 
     assert groups[0] == groups[1]
-    assert groups[2] == groups[3]
-    assert groups[4] == groups[5]
+    assert groups[3] == groups[4]
+    assert groups[5] == groups[6]
     assert len(set(groups)) == 4
 
 
@@ -178,13 +166,3 @@ def test_another_source_moves_no_authored_comment():
 
     beside = assign_rotation([*comments("blog", 9, 9), *authored], CONFIG)
     assert np.array_equal(beside[18:], alone)
-
-
-def test_the_same_comments_draw_the_same_epochs():
-    examples = comments("blog", 50, 50)
-    teaching = range(0, 100, 2)
-
-    one, other = (list(islice(draw_epochs(examples, teaching, CONFIG), 3)) for _ in range(2))
-
-    assert one == other
-    assert {i for epoch in one for i in epoch} <= set(teaching)

@@ -23,15 +23,7 @@ from training.data.training_examples import (
 
 HOSTS = ["a.example", "a-much-longer-host.shop.example", "b.example"]
 STOCK = Stock(hosts=HOSTS)
-NEVER = Variation(
-    swap_hosts=0.0,
-    glue_spam=0.0,
-    glue_ham=0.0,
-    drop_name=0.0,
-    drop_host=0.0,
-    give_host=0.0,
-    drop_title=0.0,
-)
+NEVER = Variation(**dict.fromkeys(Variation.__slots__, 0.0))
 ALWAYS = dataclasses.replace(NEVER, swap_hosts=1.0, drop_name=1.0, drop_host=1.0, drop_title=1.0)
 ONLY_HOSTS = dataclasses.replace(NEVER, swap_hosts=1.0)
 ONLY_REMARKS = dataclasses.replace(NEVER, glue_spam=1.0, glue_ham=1.0)
@@ -49,39 +41,41 @@ def words(training_example: TrainingExample, spans) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("text", "marked", "promotion", "plain"),
+    ("text", "promotion", "plain"),
     [
         (
             "Nice. Buy watches! Bye. Buy rings!",
-            True,
             ["Buy watches!", "Buy rings!"],
             ["Nice. ", " Bye. "],
         ),
-        ("Buy watches!", True, ["Buy watches!"], []),
-        # Nobody marked anything: only a link is known to promote.
-        (
-            "Great post. See https://shop.example/x now. Bye",
-            False,
-            ["https://shop.example/x now."],
-            [],
-        ),
-        ("Call me for loans", False, [], []),
+        ("Buy watches!", ["Buy watches!"], []),
     ],
 )
-def test_spam_teaches_what_is_known_to_promote_and_what_is_not(text, marked, promotion, plain):
-    unmarked = training_example_of(make_example(text=text, is_spam=True))
-    taught = make_training_example(text, *promotion) if marked else unmarked
+def test_marked_spam_teaches_what_promotes_and_what_does_not(text, promotion, plain):
+    taught = make_training_example(text, *promotion)
 
     assert taught.is_spam is True
     assert words(taught, taught.promotion) == promotion
     assert words(taught, taught.plain) == plain
 
 
-def test_ham_teaches_that_nothing_in_it_promotes():
-    taught = training_example_of(make_example(text="thanks, that helped", is_spam=False))
+@pytest.mark.parametrize(
+    ("text", "is_spam", "promotion", "plain"),
+    [
+        # Only a link is known to promote.
+        ("Great. See https://shop.example/x now. Bye", True, ["https://shop.example/x now."], []),
+        ("Call me for loans", True, [], []),
+        ("thanks, that helped", False, [], ["thanks, that helped"]),
+    ],
+)
+def test_unmarked_spam_teaches_its_links_and_ham_that_nothing_promotes(
+    text, is_spam, promotion, plain
+):
+    taught = training_example_of(make_example(text=text, is_spam=is_spam))
 
-    assert (taught.is_spam, taught.promotion) == (False, ())
-    assert words(taught, taught.plain) == ["thanks, that helped"]
+    assert taught.is_spam is is_spam
+    assert words(taught, taught.promotion) == promotion
+    assert words(taught, taught.plain) == plain
 
 
 def test_hosts_are_collected_once_in_lower_case_without_what_a_sentence_puts_behind():
@@ -110,23 +104,22 @@ def test_the_promoted_words_stay_the_promoted_words():
         assert after == " Thanks, bye."
 
 
-@given(data=st.data())
-def test_spans_stay_inside_the_text_and_in_order_whatever_is_swapped(data):
-    text = "".join(
-        data.draw(
-            st.lists(
-                st.sampled_from(["https://", "www.", "a.example", "/x ", ". ", "buy ", "://", ")"]),
-                max_size=12,
-            )
-        )
-    )
-    edges = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=6)))
+@given(
+    pieces=st.lists(
+        st.sampled_from(["https://", "www.", "a.example", "/x ", ". ", "buy ", "://", ")"]),
+        min_size=1,
+        max_size=12,
+    ),
+    shares=st.lists(st.floats(0, 1), max_size=6).map(sorted),
+    seed=st.integers(0, 99),
+)
+def test_spans_stay_inside_the_text_and_in_order_whatever_is_swapped(pieces, shares, seed):
+    text = "".join(pieces)
+    edges = [round(share * len(text)) for share in shares]
     spans = tuple(zip(edges[::2], edges[1::2], strict=False))
-    training_example = training_example_of(
-        make_example(text=text or "x", is_spam=True, promo_spans=spans)
-    )
+    example = training_example_of(make_example(text=text, is_spam=True, promo_spans=spans))
 
-    varied = vary(training_example, ONLY_HOSTS, STOCK, random.Random(data.draw(st.integers(0, 99))))
+    varied = vary(example, ONLY_HOSTS, STOCK, random.Random(seed))
 
     offsets = [offset for span in varied.promotion for offset in span]
     assert offsets == sorted(offsets)

