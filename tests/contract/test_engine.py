@@ -12,18 +12,19 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import psycopg
 import pytest
 import sqlalchemy as sa
-from psycopg import sql
 
 from service.domain.errors import StoreDamagedError, StoreUnavailableError
 from service.domain.site import Site
 from service.stores.sql import Connections, SqlStores, create_engine, ping, prove_write
 from service.stores.sql.engine import one_moment, reading, write
 from service.stores.sql.tables import comments, sites, write_probe
+from tests.contract.conftest import at_once
 from tests.factories import NOW, SITE, keep_all, make_comment
 from tests.servers import Server, running_postgresql
 
@@ -119,8 +120,7 @@ def test_of_two_transactions_that_wait_for_each_other_one_is_tried_again(postgre
 
         write(engine, work)
 
-    with ThreadPoolExecutor(2) as pool:
-        list(pool.map(cross, range(2)))
+    at_once(partial(cross, 0), partial(cross, 1))
 
     write(engine, lambda c: c.exec_driver_sql("DROP TABLE crossing"))
     engine.dispose()
@@ -137,9 +137,7 @@ def test_writers_of_one_process_and_of_others_take_turns(database):
         for _ in range(20):
             write(engine, lambda c: c.exec_driver_sql("UPDATE counts SET n = n + 1"))
 
-    with ThreadPoolExecutor(12) as crowd:
-        for done in [crowd.submit(count, engines[n % 3]) for n in range(12)]:
-            done.result(60)
+    at_once(*(partial(count, engine) for engine in engines * 4))
 
     with reading(engines[0]) as connection:
         assert connection.exec_driver_sql("SELECT n FROM counts").scalar() == 240
@@ -280,21 +278,17 @@ def test_what_others_write_meanwhile_is_not_seen_until_the_moment_is_over(engine
     assert names(site_store) == {SITE, "late"}
 
 
-def test_all_is_read_over_one_connection(engine, site_store, opened):
-    with one_moment(engine), one_moment(engine):
-        for _ in range(5):
-            site_store.all()
-        site_store.get(SITE)
-
-    assert len(opened) == 1
-
-
-def test_nothing_is_opened_where_nothing_is_read(engine, opened):
+def test_all_is_read_over_one_connection_which_is_opened_where_something_is_read(engine, opened):
+    sites = SqlStores(engine).sites
     with one_moment(engine):
         pass
-
     assert opened == []
-    assert engine.pool.checkedout() == 0
+
+    with one_moment(engine), one_moment(engine):
+        for _ in range(5):
+            sites.all()
+
+    assert len(opened) == 1
 
 
 def test_after_its_own_write_a_thread_reads_of_a_later_moment(engine, site_store):
@@ -400,23 +394,18 @@ def test_a_file_that_another_program_keeps_locked_proves_no_write_and_says_so(ne
 
 def test_a_server_that_takes_reads_alone_answers_but_proves_no_write(new_database):
     with new_database("postgresql") as url:
-        _make_read_only(url)
+        # As providers do to a server whose disk is nearly full.
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute(
+                "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only"
+                " = on', current_database()); END $$"
+            )
         engine = create_engine(url)
 
         with pytest.raises(StoreUnavailableError):
             prove_write(engine, at=NOW)
         ping(engine)
         engine.dispose()
-
-
-def _make_read_only(url: str) -> None:
-    """Do what providers do to a server whose disk is nearly full."""
-    with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute(
-            sql.SQL("ALTER DATABASE {} SET default_transaction_read_only = on").format(
-                sql.Identifier(connection.info.dbname)
-            )
-        )
 
 
 @contextmanager

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, replace
 from datetime import timedelta
+from functools import partial
 from random import Random
 
 import pytest
@@ -16,7 +16,7 @@ from service.domain.errors import HistoryBlankError
 from service.domain.sender import Conduct, History, Record, TrackRecord
 from service.stores.valkey.history import ValkeyHistoryStore
 from service.stores.valkey.notes import DigestClaims, RebuildPlace, SpentTokens
-from tests.contract.conftest import memory_and_valkey
+from tests.contract.conftest import at_once, memory_and_valkey
 from tests.factories import NOW, SITE, make_comment
 from tests.in_memory import MemoryDigestClaims, MemoryRebuildPlace, MemorySpentTokens
 
@@ -83,13 +83,21 @@ def test_what_was_counted_is_taken_back_exactly_once_and_for_good(history):
     assert decided(history, [sent_by()])[0].address.everywhere == Record(approved=1)
 
 
-def test_linked_domains_are_remembered_once_whoever_links_them(history):
-    twice = make_comment("buy at https://Shop.example http://SHOP.example/x")
-    history.learn("d1", twice, Ruling.REJECT, at=NOW)
+HOSTILE = "https://" + "x" * 200 + "\ud800.example/" + "y" * 50_000 + "\r\n"
 
-    seen = decided(history, [make_comment("again https://shop.example")])
 
-    assert seen == [History(domains=both(rejected=1))]
+@pytest.mark.parametrize(
+    ("text", "later"),
+    [
+        ("buy at https://Shop.example http://SHOP.example/x", "again https://shop.example"),
+        (HOSTILE, HOSTILE),
+    ],
+    ids=["twice", "hostile"],
+)
+def test_linked_domains_are_remembered_once_whoever_links_them(history, text, later):
+    history.learn("d1", make_comment(text), Ruling.REJECT, at=NOW)
+
+    assert decided(history, [make_comment(later)]) == [History(domains=both(rejected=1))]
 
 
 def test_of_several_domains_the_worst_one_speaks(history):
@@ -104,21 +112,11 @@ def test_of_several_domains_the_worst_one_speaks(history):
     assert seen[0].domains.everywhere == Record(rejected=1)
 
 
-def test_a_hostile_domain_is_only_a_name(history):
-    hostile = "https://" + "x" * 200 + "\ud800.example/" + "y" * 50_000 + "\r\n"
-    history.learn("d1", make_comment(hostile), Ruling.REJECT, at=NOW)
-
-    assert decided(history, [make_comment(hostile)])[0].domains == both(rejected=1)
-
-
 def test_decisions_learnt_at_the_same_time_are_each_counted_once(history):
-    with ThreadPoolExecutor(6) as pool:
-        answers = list(
-            pool.map(
-                lambda number: history.learn(f"d{number % 10}", sent_by(), Ruling.REJECT, at=NOW),
-                range(40),
-            )
-        )
+    def learn(number: int) -> bool:
+        return history.learn(f"d{number}", sent_by(), Ruling.REJECT, at=NOW)
+
+    answers = at_once(*(partial(learn, number % 10) for number in range(40)))
 
     assert sum(answers) == 10
     assert decided(history, [sent_by()])[0].address.everywhere == Record(rejected=10)
@@ -164,15 +162,6 @@ def test_what_another_site_decided_is_known_everywhere_but_not_here(history):
     assert decided(history, [sent_by()])[0].address == TrackRecord(everywhere=Record(rejected=1))
 
 
-def test_an_undo_takes_back_the_week_in_which_it_was_decided(history):
-    history.learn("d1", sent_by(), Ruling.REJECT, at=NOW - timedelta(weeks=8))
-    history.learn("d2", sent_by(), Ruling.REJECT, at=NOW)
-
-    history.unlearn("d1", sent_by(), Ruling.REJECT, at=NOW)
-
-    assert decided(history, [sent_by()])[0].address == both(rejected=1)
-
-
 def test_a_record_decided_on_for_years_reads_its_last_half_year(history):
     for week in range(90):
         history.learn(f"d{week}", sent_by(), Ruling.REJECT, at=NOW - timedelta(weeks=90 - week))
@@ -186,16 +175,17 @@ def test_learning_and_taking_back_in_any_order_leaves_what_others_taught(history
     random = Random(3)
     rulings = [random.choice(list(Ruling)) for _ in range(12)]
     moments = [NOW - timedelta(days=random.randrange(170)) for _ in range(12)]
+    comment = said(OFFER, sender=EVERYTHING)
     for number in (0, 1, 2):
-        history.learn(f"kept{number}", sent_by(), rulings[number], at=moments[number])
-    before = decided(history, [sent_by()])
+        history.learn(f"kept{number}", comment, rulings[number], at=moments[number])
+    before = decided(history, [comment])
 
     for number in range(12):
-        history.learn(f"d{number}", sent_by(), rulings[number], at=moments[number])
+        history.learn(f"d{number}", comment, rulings[number], at=moments[number])
     for number in random.sample(range(12), 12):
-        history.unlearn(f"d{number}", sent_by(), rulings[number], at=moments[number])
+        history.unlearn(f"d{number}", comment, rulings[number], at=NOW)
 
-    assert decided(history, [sent_by()]) == before
+    assert decided(history, [comment]) == before
 
 
 def seen_of(histories: Sequence[History]) -> list[tuple[int, int]]:
@@ -314,22 +304,14 @@ def test_a_blank_store_says_so_to_whoever_wants_all_or_nothing_until_it_was_fill
 place = memory_and_valkey(MemoryRebuildPlace, RebuildPlace)
 
 
-def test_a_place_is_the_start_at_first_and_moves_for_whoever_knows_where_it_is(place):
+def test_a_place_is_the_start_at_first_and_moves_and_is_cleared_where_it_was_seen_alone(place):
     seen = [place.find(), place.find()]
     moved = [place.move(0, 500), place.move(0, 700), place.move(500, 900)]
+    seen.append(place.find())
+    cleared = [place.clear(0), place.clear(900), place.clear(900), place.move(900, 950)]
 
-    assert seen == [0, 0]
-    assert moved == [True, False, True]
-    assert place.find() == 900
-
-
-def test_a_place_is_cleared_only_where_it_was_seen_and_then_begins_anew(place):
-    place.find()
-    place.move(0, 500)
-
-    cleared = [place.clear(0), place.clear(500), place.clear(500), place.move(500, 600)]
-
-    assert cleared == [False, True, False, False]
+    assert seen == [0, 0, 900]
+    assert (moved, cleared) == ([True, False, True], [False, True, False, False])
     assert place.find() == 0
 
 
@@ -357,15 +339,6 @@ def test_an_approval_counts_apart_for_what_was_shown(history):
     assert seen.account == both(approved=2)
     assert replace(seen.email.everywhere, seen_hour=0, seen_day=0) == Record(approved=2)
     assert (seen.account_offers, seen.email_offers) == (both(approved=1), both(approved=1))
-
-
-def test_an_undone_decision_on_an_offer_is_taken_back_from_both(history):
-    history.learn("d1", said(OFFER), Ruling.APPROVE, at=NOW)
-    history.unlearn("d1", said(OFFER), Ruling.APPROVE, at=NOW)
-
-    (seen,) = history.gather([said(OFFER)], now=NOW)
-
-    assert (seen.account, seen.account_offers) == (TrackRecord(), TrackRecord())
 
 
 def test_what_an_account_did_before_is_counted_and_its_own_comment_is_not(history):

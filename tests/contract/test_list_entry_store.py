@@ -12,6 +12,7 @@ from service.domain.errors import ConflictError, NotFoundError
 from service.domain.list_entry import Effect, EntryFilter, EntryKind
 from service.stores.sql.list_entries import BookKeeper
 from service.stores.sql.tables import list_entries
+from tests.contract.conftest import leaf_through
 from tests.factories import NOW, SITE, make_comment, make_entry
 
 
@@ -88,12 +89,12 @@ def test_pages_go_from_the_newest_to_the_oldest_and_miss_none(stores):
     entries = [make_entry(added_at=NOW + timedelta(hours=n // 2)) for n in range(5)]
     stores.list_entries.add(entries)
 
-    first = stores.list_entries.page(in_force(), cursor=None, limit=2)
-    second = stores.list_entries.page(in_force(), cursor=first.next_cursor, limit=2)
-    third = stores.list_entries.page(in_force(), cursor=second.next_cursor, limit=2)
+    pages = leaf_through(
+        lambda cursor: stores.list_entries.page(in_force(), cursor=cursor, limit=2)
+    )
 
-    assert ids([*first.entries, *second.entries, *third.entries]) == ids(reversed(entries))
-    assert third.next_cursor is None
+    assert [len(page.entries) for page in pages] == [2, 2, 1]
+    assert ids(one for page in pages for one in page.entries) == ids(reversed(entries))
     assert stores.list_entries.count(in_force()) == 5
 
 

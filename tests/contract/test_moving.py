@@ -99,6 +99,8 @@ def test_everything_moves_and_is_used_as_before(engines):
     source, target = engines
     fill(source)
     before, after = SqlStores(source), SqlStores(target)
+    # What a running installation wrote of itself keeps nobody from moving into it.
+    fill_for_a_minute(after, "nobody")
 
     move_rows(source, target, resume=False, told=ignore)
 
@@ -129,17 +131,6 @@ def test_everything_moves_and_is_used_as_before(engines):
     assert len(found[0]) == 10
     after.audit_log.append(AuditEntry(at=NOW, actor="Zoë", act="approve", subject="y"))
     assert [one.act for one in after.audit_log.recent()] == ["approve", "reject"]
-
-
-@pytest.mark.parametrize("engines", WAYS[:2], indirect=True, ids="-".join)
-def test_a_database_that_only_looked_after_itself_is_moved_into(engines):
-    source, target = engines
-    fill(source)
-    fill_for_a_minute(SqlStores(target), "nobody")
-
-    move_rows(source, target, resume=False, told=ignore)
-
-    assert all(one.equal for one in compare(source, target, told=ignore))
 
 
 @pytest.mark.parametrize("engines", WAYS[:2], indirect=True, ids="-".join)

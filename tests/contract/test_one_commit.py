@@ -211,9 +211,10 @@ def test_a_withdrawal_is_logged_once_and_an_erasure_with_its_number(stores):
         stores.personal_data.withdraw(
             [one, other], at=NOW, act=lambda n: entry("erase", "person", f"{n}")
         )
+    stores.personal_data.erase_senders([one], act=entry("forget sender"))
 
     log = [(act.act, act.detail) for act in stores.audit_log.recent()][::-1]
-    assert log == [("withdraw", ""), ("erase", "1"), ("erase", "0")]
+    assert log == [("withdraw", ""), ("erase", "1"), ("erase", "0"), ("forget sender", "")]
 
 
 def test_accounts_keys_and_lists_are_logged_with_what_changes(stores):
@@ -283,14 +284,6 @@ def test_callbacks_hooks_and_campaigns_are_logged_with_what_changes(stores):
     assert [one.act for one in stores.audit_log.recent()][::-1] == [
         *("put", "remove", "add", "revoke", "ask", "refuse")
     ]
-
-
-def test_an_erased_sender_is_logged_with_the_erasing(stores):
-    kept = keep_one(stores)
-
-    stores.personal_data.erase_senders([kept], act=entry("forget sender"))
-
-    assert logged(stores) == [("forget sender", "s")]
 
 
 def test_a_report_tells_of_a_comment_that_comes_to_wait_by_it_and_of_no_other(stores):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 
 import pytest
 import sqlalchemy as sa
@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from service.domain.errors import ConflictError, NotAuthenticatedError
 from service.domain.user import Preferences, Role, SecondFactor, User, UserSession
 from service.ports.audit import AuditEntry, AuditFilter
+from tests.contract.conftest import at_once
 from tests.factories import NOW
 
 
@@ -81,8 +82,7 @@ def test_of_many_changes_at_once_none_is_lost(stores):
     def count(user, _everybody):
         return replace(user, site_ids=(*user.site_ids, f"site-{len(user.site_ids)}"))
 
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(lambda _: stores.users.change("u-Ada", count), range(12)))
+    at_once(*[partial(stores.users.change, "u-Ada", count)] * 12)
 
     assert stores.users.get("u-Ada").site_ids == tuple(f"site-{n}" for n in range(12))
 
@@ -100,8 +100,7 @@ def test_of_two_owners_who_demote_each_other_at_once_one_stays(stores):
         with contextlib.suppress(ConflictError):
             stores.users.change(user_id, demote)
 
-    with ThreadPoolExecutor(2) as pool:
-        list(pool.map(try_to, ["u-Ada", "u-Grace"]))
+    at_once(partial(try_to, "u-Ada"), partial(try_to, "u-Grace"))
 
     assert sorted(user.role for user in stores.users.all()) == [Role.OWNER, Role.READER]
 
@@ -196,23 +195,30 @@ def test_sessions_that_nobody_used_for_long_are_deleted_oldest_first(people):
 FACTOR = SecondFactor(user_id="u-Ada", seed="5eed", since=NOW, last_step=7)
 
 
-def test_a_second_factor_comes_back_as_it_was(people):
+def test_a_second_factor_comes_back_as_it_was_until_it_is_removed_with_its_codes(people):
     people.second_factors.put(FACTOR, recovery_digests=["a", "b"])
 
     assert people.second_factors.get("u-Ada") == FACTOR
     assert people.second_factors.get("u-Grace") is None
     assert people.second_factors.user_ids() == {"u-Ada"}
+    assert people.second_factors.count_recovery("u-Ada") == 2
     assert "5eed" not in repr(FACTOR)
+    assert [people.second_factors.remove("u-Ada") for _ in range(2)] == [True, False]
+    assert people.second_factors.get("u-Ada") is None
+    assert people.second_factors.count_recovery("u-Ada") == 0
 
 
-def test_a_new_one_takes_the_place_of_the_old_one_and_its_codes(people):
+def test_a_new_one_takes_the_place_of_the_old_one_and_its_accounts_codes(
+    people,
+):
     people.second_factors.put(FACTOR, recovery_digests=["a", "b"])
 
     people.second_factors.put(replace(FACTOR, seed="other"), recovery_digests=["c"])
 
     assert people.second_factors.get("u-Ada").seed == "other"
+    for user_id, digest in (("u-Ada", "a"), ("u-Grace", "c")):
+        assert not people.second_factors.use_recovery(user_id, digest)
     assert people.second_factors.count_recovery("u-Ada") == 1
-    assert not people.second_factors.use_recovery("u-Ada", "a")
 
 
 def test_a_step_is_used_once_and_none_before_it_any_more(people):
@@ -225,32 +231,11 @@ def test_a_step_is_used_once_and_none_before_it_any_more(people):
 
 
 def test_of_many_with_one_code_at_once_one_gets_in(people):
-    people.second_factors.put(FACTOR, recovery_digests=["a"])
+    factors = people.second_factors
+    factors.put(FACTOR, recovery_digests=["a"])
 
-    with ThreadPoolExecutor(4) as pool:
-        steps = list(pool.map(lambda _: people.second_factors.use_step("u-Ada", 8), range(8)))
-        codes = list(pool.map(lambda _: people.second_factors.use_recovery("u-Ada", "a"), range(8)))
-
-    assert sum(steps) == 1
-    assert sum(codes) == 1
-
-
-def test_a_recovery_code_is_its_accounts_alone(people):
-    people.second_factors.put(FACTOR, recovery_digests=["a"])
-    people.second_factors.put(replace(FACTOR, user_id="u-Grace"), recovery_digests=["g"])
-
-    assert not people.second_factors.use_recovery("u-Grace", "a")
-    assert people.second_factors.count_recovery("u-Ada") == 1
-
-
-def test_a_removed_one_is_gone_with_its_codes(people):
-    people.second_factors.put(FACTOR, recovery_digests=["a"])
-
-    told = [people.second_factors.remove("u-Ada") for _ in range(2)]
-
-    assert told == [True, False]
-    assert people.second_factors.get("u-Ada") is None
-    assert people.second_factors.count_recovery("u-Ada") == 0
+    for use, code in ((factors.use_step, 8), (factors.use_recovery, "a")):
+        assert sum(at_once(*[partial(use, "u-Ada", code)] * 8)) == 1
 
 
 def make_entry(number: int, subject: str = "c1", **changes) -> AuditEntry:

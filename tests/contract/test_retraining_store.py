@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 
 import pytest
 
@@ -19,6 +19,7 @@ from service.domain.retraining import (
     RetrainingState,
 )
 from service.ports.comments import Lease
+from tests.contract.conftest import at_once
 from tests.factories import NOW
 
 MINUTE = timedelta(minutes=1)
@@ -118,7 +119,6 @@ def test_one_holder_retrains_until_the_lease_runs_out_or_is_given_back(stores):
 
 
 def test_of_many_who_want_to_retrain_at_once_one_does(stores):
-    with ThreadPoolExecutor(6) as pool:
-        answers = list(pool.map(lambda n: take(stores, f"holder-{n}"), range(6)))
+    answers = at_once(*(partial(take, stores, f"holder-{n}") for n in range(6)))
 
     assert sorted(answers) == [Lease.REFUSED] * 5 + [Lease.TAKEN]

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, replace
 from datetime import timedelta
+from functools import partial
 
 import pytest
 import sqlalchemy as sa
@@ -28,7 +27,7 @@ from service.domain.site import Site, SiteKey, SiteSettings
 from service.domain.verdict import SiteRules
 from service.ports.audit import AuditEntry
 from service.stores.sql.tables import inbound_seen, sites
-from tests.contract.conftest import SITES
+from tests.contract.conftest import SITES, at_once
 from tests.factories import NOW, SITE
 
 
@@ -95,20 +94,14 @@ def test_sites_are_listed_by_name_and_a_taken_name_is_refused(stores):
 
 
 def test_of_settings_that_many_change_at_once_no_change_is_lost(stores):
-    changes = [{"mode": Mode.ENFORCE}, {"undo_seconds": 7}, {"blog": "https://b.example/"}]
+    changes = {"mode": Mode.ENFORCE, "undo_seconds": 7, "blog": "https://b.example/"}
 
-    with ThreadPoolExecutor(len(changes)) as pool:
-        list(
-            pool.map(
-                lambda asked: stores.sites.change_settings(
-                    SITE, lambda present: replace(present, **asked)
-                ),
-                changes,
-            )
-        )
+    def change(name, value):
+        stores.sites.change_settings(SITE, lambda present: replace(present, **{name: value}))
 
-    expected = SiteSettings(mode=Mode.ENFORCE, undo_seconds=7, blog="https://b.example/")
-    assert stores.sites.get(SITE).settings == expected
+    at_once(*(partial(change, *one) for one in changes.items()))
+
+    assert stores.sites.get(SITE).settings == SiteSettings(**changes)
 
 
 def test_a_change_of_settings_is_kept_with_its_entry_in_the_log_or_not_at_all(stores):
@@ -142,12 +135,19 @@ def test_an_unknown_site_is_not_found(stores):
         stores.applied.put(replace(HIDDEN, site_id=nobody))
 
 
-def test_a_key_is_found_by_its_hash(stores):
-    key = make_key(expires_at=NOW + timedelta(days=1))
+def test_a_key_is_found_by_its_hash_and_revoked_whenever_it_expires(stores):
+    key = make_key(expires_at=NOW + timedelta(hours=1))
     stores.sites.add_key(key)
+    found = stores.sites.find_key(key.secret_sha256)
 
-    assert stores.sites.find_key(key.secret_sha256) == (key, stores.sites.get(key.site_id))
+    revoked = stores.sites.end_key(key.id, revoked_at=NOW)
+
+    assert found == (key, stores.sites.get(key.site_id))
+    assert revoked == replace(key, revoked_at=NOW)
+    assert stores.sites.find_key(key.secret_sha256) == (revoked, stores.sites.get(key.site_id))
     assert stores.sites.find_key("0" * 64) is None
+    with pytest.raises(NotFoundError):
+        stores.sites.end_key("no", revoked_at=NOW)
 
 
 def test_keys_are_listed_oldest_first_with_the_revoked_ones(stores):
@@ -158,18 +158,6 @@ def test_keys_are_listed_oldest_first_with_the_revoked_ones(stores):
         stores.sites.add_key(key)
 
     assert stores.sites.list_keys(SITE) == [older, newer]
-
-
-def test_a_key_is_revoked_whenever_it_expires(stores):
-    key = make_key(expires_at=NOW + timedelta(hours=1))
-    stores.sites.add_key(key)
-
-    revoked = stores.sites.end_key(key.id, revoked_at=NOW)
-
-    assert revoked == replace(key, revoked_at=NOW)
-    assert stores.sites.find_key(key.secret_sha256) == (revoked, stores.sites.get(key.site_id))
-    with pytest.raises(NotFoundError):
-        stores.sites.end_key("no", revoked_at=NOW)
 
 
 def test_of_keys_that_end_each_other_at_once_one_stays(stores):
@@ -188,8 +176,7 @@ def test_of_keys_that_end_each_other_at_once_one_stays(stores):
         except ConflictError:
             return False
 
-    with ThreadPoolExecutor(2) as pool:
-        assert sorted(pool.map(end, ids)) == [False, True]
+    assert sorted(at_once(*(partial(end, key_id) for key_id in ids))) == [False, True]
     assert sum(key.is_valid(NOW) for key in stores.sites.list_keys(SITE)) == 1
 
 
@@ -233,12 +220,18 @@ def test_an_endpoint_is_changed_in_view_of_the_present_one_or_not_at_all(stores)
         stores.endpoints.change(SiteId("no"), lambda _: first)
 
 
-def make_platform(**changes) -> Endpoint:
-    return make_endpoint(**({"form": DeliveryForm.GITHUB, "secrets": ("token",)} | changes))
+UNTIL = NOW + timedelta(seconds=60)
 
 
-def test_a_pause_brings_back_no_rest_that_was_kept_before_a_longer_one(stores):
-    platform = make_platform()
+@pytest.fixture
+def platform(stores) -> Endpoint:
+    """Give the site's endpoint at a platform."""
+    endpoint = make_endpoint(form=DeliveryForm.GITHUB, secrets=("token",))
+    stores.endpoints.put(endpoint)
+    return endpoint
+
+
+def test_a_pause_brings_back_no_rest_that_was_kept_before_a_longer_one(stores, platform):
     stores.endpoints.put(replace(platform, rests_until=NOW))
     read = stores.endpoints.get(SITE)
     later = NOW + timedelta(minutes=2)
@@ -250,50 +243,42 @@ def test_a_pause_brings_back_no_rest_that_was_kept_before_a_longer_one(stores):
     assert stores.endpoints.get(SITE) == replace(platform, refused_at=NOW, rests_until=later)
 
 
-def test_a_new_endpoint_ends_a_pause_that_a_late_answer_does_not_bring_back(stores):
-    old, new = make_platform(), make_platform(secrets=("another",))
-    stores.endpoints.put(old)
-    stores.endpoints.pause(old, refused_at=NOW)
+def test_a_new_endpoint_ends_a_pause_that_a_late_answer_does_not_bring_back(stores, platform):
+    new = replace(platform, secrets=("another",))
+    stores.endpoints.pause(platform, refused_at=NOW)
 
     stores.endpoints.put(new)
-    stores.endpoints.pause(old, refused_at=NOW)
+    stores.endpoints.pause(platform, refused_at=NOW)
 
     assert stores.endpoints.get(SITE) == new
 
 
-def test_one_of_several_callers_begins_and_nobody_else_before_its_rest_has_passed(stores):
-    endpoint = make_platform()
-    stores.endpoints.put(endpoint)
-    until = NOW + timedelta(seconds=60)
-
-    began = [stores.endpoints.begin_call(endpoint, at=NOW, until=until) for _ in range(2)]
-    later = stores.endpoints.begin_call(endpoint, at=until, until=until + timedelta(seconds=60))
+def test_one_of_several_callers_begins_and_nobody_else_before_its_rest_has_passed(stores, platform):
+    began = [stores.endpoints.begin_call(platform, at=NOW, until=UNTIL) for _ in range(2)]
+    later = stores.endpoints.begin_call(platform, at=UNTIL, until=UNTIL + timedelta(seconds=60))
 
     assert (began, later) == ([True, False], True)
 
 
-def test_no_call_begins_at_what_refused_or_was_replaced(stores):
-    endpoint = make_platform()
-    until = NOW + timedelta(seconds=60)
-    unknown = stores.endpoints.begin_call(endpoint, at=NOW, until=until)
-    stores.endpoints.put(make_platform(secrets=("another",)))
-    replaced = stores.endpoints.begin_call(endpoint, at=NOW, until=until)
-    stores.endpoints.put(endpoint)
-    stores.endpoints.pause(endpoint, refused_at=NOW)
-    refused = stores.endpoints.begin_call(endpoint, at=NOW, until=until)
+def test_no_call_begins_at_what_refused_or_was_replaced_or_removed(stores, platform):
+    began = []
+    stores.endpoints.put(replace(platform, secrets=("another",)))
+    began.append(stores.endpoints.begin_call(platform, at=NOW, until=UNTIL))
+    stores.endpoints.put(platform)
+    stores.endpoints.pause(platform, refused_at=NOW)
+    began.append(stores.endpoints.begin_call(platform, at=NOW, until=UNTIL))
+    stores.endpoints.remove(SITE)
+    began.append(stores.endpoints.begin_call(platform, at=NOW, until=UNTIL))
 
-    assert (unknown, replaced, refused) == (False, False, False)
+    assert began == [False] * 3
 
 
-def test_when_it_was_called_is_kept_beside_its_rest(stores):
-    endpoint = make_platform()
-    stores.endpoints.put(endpoint)
-    until = NOW + timedelta(seconds=60)
-    stores.endpoints.begin_call(endpoint, at=NOW, until=until)
+def test_when_it_was_called_is_kept_beside_its_rest(stores, platform):
+    stores.endpoints.begin_call(platform, at=NOW, until=UNTIL)
 
-    stores.endpoints.pause(endpoint, called_at=NOW)
+    stores.endpoints.pause(platform, called_at=NOW)
 
-    assert stores.endpoints.get(SITE) == replace(endpoint, called_at=NOW, rests_until=until)
+    assert stores.endpoints.get(SITE) == replace(platform, called_at=NOW, rests_until=UNTIL)
 
 
 WINDOW = timedelta(minutes=10)
@@ -313,6 +298,14 @@ def make_hook(hook_id: str = "hook-1", **changes) -> InboundHook:
 def remember(stores, delivery_id: str, *, hook_id: str = "hook-1", minutes: float = 0) -> bool:
     at = NOW + timedelta(minutes=minutes)
     return stores.inbound.remember(hook_id, delivery_id, at=at, forget=at - WINDOW)
+
+
+@pytest.fixture
+def inbound(stores):
+    """Give a store of hooks that knows two."""
+    for hook_id in ("hook-1", "hook-2"):
+        stores.inbound.add(make_hook(hook_id))
+    return stores.inbound
 
 
 @pytest.mark.parametrize("platform", Platform)
@@ -358,10 +351,8 @@ def test_a_revoked_hook_stays_and_says_since_when(stores):
     assert stores.inbound.get("hook-1") == answers[0]
 
 
+@pytest.mark.usefixtures("inbound")
 def test_a_delivery_is_new_once_for_its_hook_until_its_time_is_over(stores):
-    for hook_id in ("hook-1", "hook-2"):
-        stores.inbound.add(make_hook(hook_id))
-
     answers = [remember(stores, "d1", minutes=minutes) for minutes in (0, 9, 10, 10.01, 20)]
 
     # A repeat does not lengthen how long it is remembered.
@@ -370,23 +361,20 @@ def test_a_delivery_is_new_once_for_its_hook_until_its_time_is_over(stores):
     assert remember(stores, "d1", hook_id="hook-2")
 
 
-def test_what_was_remembered_has_been_seen_and_asking_remembers_nothing(stores):
-    for hook_id in ("hook-1", "hook-2"):
-        stores.inbound.add(make_hook(hook_id))
-    inbound, later = stores.inbound, NOW + timedelta(minutes=1)
+def test_what_was_remembered_has_been_seen_and_asking_remembers_nothing(stores, inbound):
     before = inbound.has_seen("hook-1", "d1", since=NOW)
 
     is_new = remember(stores, "d1")
 
     assert (before, is_new) == (False, True)
     assert inbound.has_seen("hook-1", "d1", since=NOW)
-    assert not inbound.has_seen("hook-1", "d1", since=later)
+    assert not inbound.has_seen("hook-1", "d1", since=NOW + timedelta(minutes=1))
     assert not inbound.has_seen("hook-1", "d2", since=NOW)
     assert not inbound.has_seen("hook-2", "d1", since=NOW)
 
 
+@pytest.mark.usefixtures("inbound")
 def test_ids_of_any_length_and_code_points_are_told_apart(stores):
-    stores.inbound.add(make_hook())
     ids = ["", " ", "x" * 100_000, "x" * 100_001, "\x00", "\ud800", "é", "e\u0301"]
 
     answers = [[remember(stores, one) for one in ids] for _ in range(2)]
@@ -394,9 +382,9 @@ def test_ids_of_any_length_and_code_points_are_told_apart(stores):
     assert answers == [[True] * len(ids), [False] * len(ids)]
 
 
+@pytest.mark.usefixtures("inbound")
 def test_what_is_forgotten_takes_no_room(stores):
     for hook_id in ("hook-1", "hook-2"):
-        stores.inbound.add(make_hook(hook_id))
         for number in range(20):
             remember(stores, f"d{number}", hook_id=hook_id)
 
@@ -408,23 +396,15 @@ def test_what_is_forgotten_takes_no_room(stores):
     assert left == {"hook-1": 1, "hook-2": 20}
 
 
+@pytest.mark.usefixtures("inbound")
 @pytest.mark.parametrize("forgotten", [False, True])
 def test_of_several_who_bring_a_delivery_at_once_one_hears_that_it_is_new(stores, forgotten):
-    stores.inbound.add(make_hook())
-    together = threading.Barrier(4, timeout=30)
+    for number in range(20):
+        name, minutes = ("the same", number * 11) if forgotten else (f"d{number}", number * 3)
 
-    def bring(_number: int) -> list[bool]:
-        answers = []
-        for number in range(20):
-            together.wait()
-            name, minutes = ("the same", number * 11) if forgotten else (f"d{number}", number * 3)
-            answers.append(remember(stores, name, minutes=minutes))
-        return answers
+        answers = at_once(*[partial(remember, stores, name, minutes=minutes)] * 4)
 
-    with ThreadPoolExecutor(4) as pool:
-        answers = list(pool.map(bring, range(4)))
-
-    assert [sum(some) for some in zip(*answers, strict=True)] == [1] * 20
+        assert sum(answers) == 1
 
 
 KEY = "github:IC_kwDO7"

@@ -50,17 +50,13 @@ def names(lists, *, address=None, domains=(), mail_domain=None, at=NOW):
 @pytest.fixture
 def lists(tmp_path):
     """Return one list of each kind."""
-    entries = [
-        (about(), compiled(NETWORKS)),
-        (about("spammers", ListKind.DOMAINS), compiled(b"shop.example\n", ListKind.DOMAINS)),
-        (
-            about("throwaway", ListKind.MAIL_DOMAINS),
-            compiled(b"minutes.example\n", ListKind.MAIL_DOMAINS),
-        ),
-    ]
     folder = ListFolder(tmp_path / "reputation")
-    for entry in entries:
-        folder.put(*entry)
+    for name, kind, raw in (
+        ("abuse", ListKind.NETWORKS, NETWORKS),
+        ("spammers", ListKind.DOMAINS, b"shop.example\n"),
+        ("throwaway", ListKind.MAIL_DOMAINS, b"minutes.example\n"),
+    ):
+        folder.put(about(name, kind), compiled(raw, kind))
     return folder
 
 
