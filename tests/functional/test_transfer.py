@@ -279,12 +279,8 @@ def test_what_is_no_export_is_refused(bring, cases, content, kind):
 def test_memory_does_not_grow_with_the_file(tmp_path):
     def peak(count: int) -> int:
         path = tmp_path / f"{count}.xml"
-        with path.open("w") as file:
-            before, after = (WXR % "|").split("|")
-            file.write(before)
-            for number in range(count):
-                file.write(wp_comment(number, "Words. " * 100))
-            file.write(after)
+        comments = (wp_comment(number, "Words. " * 100) for number in range(count))
+        path.write_text(WXR % "".join(comments))
         tracemalloc.start()
         with InputFile(str(path)) as opened:
             read = sum(1 for _ in read_wxr(opened))
@@ -308,36 +304,24 @@ def keep(tmp_path, *comments, outcome=Outcome.SPAM):
     return [comment.id for comment in kept]
 
 
-def test_verdicts_and_decisions_are_exported_without_words(run, tmp_path):
-    keep(
-        tmp_path,
-        make_comment("Cheap sofas", site_comment_id="wordpress:7"),
-        make_comment("Words", site_comment_id="github:IC_kw@3"),
-        make_comment("More", site_comment_id=None),
-    )
-
-    lines = run("export", "--site", "Garden").stdout.splitlines()
-
-    rows = {row["platform_id"]: row for row in map(json.loads, lines)}
-    assert set(rows) == {"7", "IC_kw", None}
-    assert rows["7"]["platform"] == "wordpress"
-    assert (rows["7"]["outcome"], rows["7"]["ruling"]) == ("spam", "reject")
-    assert (rows["7"]["action"], rows["IC_kw"]["action"]) == ("reject", "hold")
-    assert "Cheap sofas" not in "".join(lines)
-
-
-def test_only_what_is_asked_for_is_exported_with_its_words(run, tmp_path):
-    words = (make_comment(f"Number {n}", site_comment_id=f"s:{n}") for n in range(1_100))
-    keep(tmp_path, make_comment("Cheap sofas", site_comment_id="s:1100"), *words)
+def test_verdicts_and_decisions_are_exported_with_words_only_where_asked_for(run, tmp_path):
+    # More than a page of them.
+    others = [make_comment("Words", site_comment_id=f"github:{n}@3") for n in range(1_100)]
+    others.append(make_comment("More", site_comment_id=None))
+    keep(tmp_path, make_comment("Cheap sofas", site_comment_id="wordpress:7"), *others)
     out = tmp_path / "out.jsonl"
 
-    run("export", "--site", "Garden", "--action", "reject", "--with-text", "--out", str(out))
     lines = run("export", "--site", "Garden").stdout.splitlines()
+    run("export", "--site", "Garden", "--action", "reject", "--with-text", "--out", str(out))
 
+    rows = {(row["platform"], row["platform_id"]): row for row in map(json.loads, lines)}
+    asked_for = rows.pop(("wordpress", "7"))
+    assert rows.keys() == {("github", str(n)) for n in range(1_100)} | {(None, None)}
+    assert (asked_for["outcome"], asked_for["ruling"]) == ("spam", "reject")
+    assert (asked_for["action"], rows["github", "1"]["action"]) == ("reject", "hold")
+    assert "Cheap sofas" not in "".join(lines)
     (row,) = map(json.loads, out.read_text().splitlines())
     assert (row["text"], row["author_name"]) == ("Cheap sofas", "Mara")
-    # More than a page of them.
-    assert {json.loads(line)["platform_id"] for line in lines} == {str(n) for n in range(1_101)}
 
 
 def test_no_cell_of_a_table_is_a_formula(run, tmp_path):
