@@ -33,27 +33,20 @@ def _post(version: str, headers: str, body: str = _CHUNKS) -> str:
     return f"POST /v1/comments HTTP/{version}\r\n{_JSON}{headers}\r\n{body}{_NEXT}"
 
 
+_SLOP, _LENGTH = "Host: slop\r\n", "Content-Length: 5\r\n"
+_CHUNKED = "Transfer-Encoding: chunked\r\n"
 TWO_LENGTHS = {
-    "a length beside chunks": _post(
-        "1.1", "Host: slop\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n"
-    ),
-    "chunks beside a length": _post(
-        "1.1", "Host: slop\r\ntransfer-encoding: Chunked\r\ncontent-length: 5\r\n"
-    ),
+    "a length beside chunks": _post("1.1", _SLOP + _LENGTH + _CHUNKED),
+    "chunks beside a length": _post("1.1", _SLOP + _CHUNKED.lower() + _LENGTH.lower()),
     "who waits for leave to send them": _post(
-        "1.1",
-        "Host: slop\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\nExpect: 100-continue\r\n",
+        "1.1", _SLOP + _LENGTH + _CHUNKED + "Expect: 100-continue\r\n"
     ),
-    "chunks twice": _post("1.1", "Host: slop\r\nTransfer-Encoding: chunked, chunked\r\n"),
-    "chunks in two headers": _post(
-        "1.1", "Host: slop\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n"
-    ),
-    "an empty coding": _post("1.1", "Host: slop\r\nTransfer-Encoding:\r\nContent-Length: 5\r\n"),
-    "chunks before HTTP/1.1": _post(
-        "1.0", "Connection: keep-alive\r\nTransfer-Encoding: chunked\r\n"
-    ),
-    "chunks in another version": _post("1.2", "Host: slop\r\nTransfer-Encoding: chunked\r\n"),
-    "two lengths": _post("1.1", "Host: slop\r\nContent-Length: 5\r\nContent-Length: 6\r\n"),
+    "chunks twice": _post("1.1", _SLOP + "Transfer-Encoding: chunked, chunked\r\n"),
+    "chunks in two headers": _post("1.1", _SLOP + _CHUNKED + _CHUNKED),
+    "an empty coding": _post("1.1", _SLOP + "Transfer-Encoding:\r\n" + _LENGTH),
+    "chunks before HTTP/1.1": _post("1.0", "Connection: keep-alive\r\n" + _CHUNKED),
+    "chunks in another version": _post("1.2", _SLOP + _CHUNKED),
+    "two lengths": _post("1.1", _SLOP + _LENGTH + "Content-Length: 6\r\n"),
 }
 HOSTS = {
     "none": "GET /livez HTTP/1.1\r\nAccept: */*\r\n\r\n",
@@ -99,7 +92,7 @@ def test_a_sound_request_is_served(ask):
 def test_a_body_in_chunks_is_served(ask):
     chunks = "2\r\n{}\r\n0\r\n\r\n"
 
-    answers = ask(_post("1.1", "Host: slop\r\nTransfer-Encoding: chunked\r\n", chunks))
+    answers = ask(_post("1.1", _SLOP + _CHUNKED, chunks))
 
     assert answers.startswith("HTTP/1.1 401")
     assert "HTTP/1.1 200 OK" in answers

@@ -85,24 +85,17 @@ def test_a_look_that_fails_is_tried_again(looks, error):
     assert answer.result() is not None
 
 
-def refuse_threads(monkeypatch, *, times: int) -> None:
-    """Let the system have no thread to spare so many times."""
-    start, left = threading.Thread.start, [times]
-
-    def refuse(thread):
-        if thread.name == "verdicts" and left[0]:
-            left[0] -= 1
-            msg = "can't start new thread"
-            raise RuntimeError(msg)
-        start(thread)
-
-    monkeypatch.setattr(threading.Thread, "start", refuse)
-
-
 def test_a_thread_that_cannot_be_started_sends_one_away_and_not_all_who_come_later(
     looks, monkeypatch
 ):
-    refuse_threads(monkeypatch, times=1)
+    start, refusals = threading.Thread.start, [RuntimeError("can't start new thread")]
+
+    def refuse_once(thread):
+        if thread.name == "verdicts" and refusals:
+            raise refusals.pop()
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", refuse_once)
     waiting = VerdictWaiter(looks, max_waiting=1)
     looks.judged = {"c1"}
 
