@@ -119,17 +119,6 @@ def test_a_thread_that_died_is_replaced_when_the_next_one_waits(looks):
     assert case is not None
 
 
-def test_a_comment_that_nobody_waits_for_is_looked_for_until_it_is_judged(looks):
-    waiting = VerdictWaiter(looks, max_waiting=1)
-    waiting.join(CommentId("c1"), SITE, seconds=0.6)
-    until(lambda: looks.asked)
-
-    looks.judged = {"c1"}
-
-    until(lambda: waiting._looker is None)
-    assert waiting._admission.unjudged(now=0.0) == []
-
-
 def test_while_nobody_waits_a_look_that_fails_is_the_last(looks):
     looks.error = StoreUnavailableError("away")
     waiting = VerdictWaiter(looks, max_waiting=1)
