@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from datetime import UTC, datetime
 
+from models.inputs import ModelOutput
 from service.campaigns.traits import Traits
 from service.domain.comment import (
     Author,
@@ -27,6 +28,8 @@ from service.domain.list_entry import Effect, EntryKind, ListEntry
 from service.domain.verdict import Outcome, Signal, Span, Verdict, WeighedSignal
 from service.ports.audit import AuditEntry
 from service.ports.comments import Added, NewComment
+from service.scoring.conclude import conclude
+from service.scoring.weights import Cutoffs, Weights
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 SITE = SiteId("site-1")
@@ -115,6 +118,13 @@ def make_verdict(comment_id: CommentId, outcome: Outcome = Outcome.UNSURE, **cha
         "judged_at": NOW,
     }
     return Verdict(**(values | changes))
+
+
+def conclude_on(*signals: Signal, output: ModelOutput | None = None, **changes) -> Verdict:
+    """Return the verdict that the service would conclude from this evidence."""
+    values = {"comment_id": CommentId("c1"), "model_version": "test-1", "judged_at": NOW}
+    weighed = {"weights": Weights(), "cutoffs": Cutoffs(ham_cutoff=0.1, spam_cutoff=0.9)}
+    return conclude(signals=signals, output=output, **(values | weighed | changes))
 
 
 def make_decision(

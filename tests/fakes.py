@@ -60,6 +60,7 @@ class FixedClassifier:
         self.batches: list[int] = []
 
     def score_batch(self, inputs: Sequence[ModelInput]) -> list[ModelOutput]:
+        """See `Classifier.score_batch`."""
         if self.answer is None:
             raise ModelUnavailableError("the classifier is switched off")
         self.batches.append(len(inputs))
@@ -112,6 +113,7 @@ class ForgetfulHistory(MemoryHistoryStore):
     def gather(
         self, comments: Sequence[Comment], *, now: datetime, only_filled: bool = False
     ) -> list[History]:
+        """See `ValkeyHistoryStore.gather`."""
         return [History() for _ in comments]
 
 
@@ -119,9 +121,11 @@ class PlainHasher:
     """Hashes passwords fast and badly; see `PasswordHasher`."""
 
     def hash(self, password: str) -> str:
+        """See `PasswordHasher.hash`."""
         return hashlib.sha256(f"plain:{password}".encode()).hexdigest()
 
     def verify(self, password_hash: str, password: str) -> bool:
+        """See `PasswordHasher.verify`."""
         return password_hash == self.hash(password)
 
 
@@ -137,6 +141,7 @@ class InlineQueue(MemoryScoringQueue):
         self.services: Services | None = None
 
     def put(self, ids: Sequence[CommentId], lane: Lane) -> None:
+        """See `ScoringQueue.put`."""
         super().put(ids, lane)
         if self.judges:
             self.run()
@@ -150,20 +155,30 @@ class InlineQueue(MemoryScoringQueue):
         return stored
 
 
-class CountingQueue:
-    """Counts how often it was woken; see `DeliveryQueue` and `TrainerQueue`.
+class CountingDeliveryQueue:
+    """Counts how often it was woken; see `DeliveryQueue`."""
 
-    `heard` is what `is_heard` returns.
-    """
+    def __init__(self) -> None:
+        self.woken = 0
+
+    def wake(self) -> None:
+        """See `DeliveryQueue.wake`."""
+        self.woken += 1
+
+
+class CountingTrainerQueue:
+    """Counts how often it was woken; see `TrainerQueue`. `heard` is what `is_heard` returns."""
 
     def __init__(self) -> None:
         self.woken = 0
         self.heard = True
 
     def wake(self) -> None:
+        """See `TrainerQueue.wake`."""
         self.woken += 1
 
     def is_heard(self) -> bool:
+        """See `TrainerQueue.is_heard`."""
         return self.heard
 
 
@@ -214,9 +229,11 @@ class RecordingNotifier:
         self.sent: list[tuple[Delivery, Endpoint | None]] = []
 
     def refuse(self, url: str) -> str | None:
+        """See `SiteNotifier.refuse`."""
         return "is refused in this test" if url in self.refused else None
 
     def send(self, delivery: Delivery, endpoint: Endpoint | None) -> SendOutcome:
+        """See `SiteNotifier.send`."""
         self.sent.append((delivery, endpoint))
         attempt = DeliveryAttempt(
             delivery_id=delivery.id,
@@ -230,6 +247,7 @@ class RecordingNotifier:
         )
 
     def apply(self, delivery: Delivery, endpoint: Endpoint, act: PlatformAct) -> SendOutcome:
+        """See `SiteNotifier.apply`."""
         raise NotImplementedError
 
 
@@ -272,7 +290,7 @@ def make_services(
     model = make_model(classifier)
     values = {
         **{name: port for name, port in vars(stores).items() if name != "engine"},
-        "delivery_queue": CountingQueue(),
+        "delivery_queue": CountingDeliveryQueue(),
         "notifier": RecordingNotifier(clock),
         "rebuild_place": MemoryRebuildPlace(),
         "form_challenges": AltchaFormChallenges(b"a secret for tests, long enough"),
@@ -295,7 +313,7 @@ def make_services(
         "find_system": lambda _address: None,
         "entries_in_force": BookKeeper(stores.list_entries, clock, recheck_seconds=0).current,
         "versions": SmallShelf("test-1"),
-        "trainer_queue": CountingQueue(),
+        "trainer_queue": CountingTrainerQueue(),
         "audit_share": 0.0,
     }
     services = Services(**(values | changes))

@@ -15,17 +15,12 @@ from models.tokens import CommentTokeniser
 
 _TEXTS = (
     "",
-    "thanks, that helped",
     "Which spanner did you use? The valve is behind the boiler.",
     "Buy cheap watches at https://watches-deal.example/shop 50% off",
-    "Danke für den Hinweis, die Pumpe läuft wieder.",
-    "WhatsApp +1 202 555 0100 for loans, no questions asked!!!",
     "```\nsudo systemctl restart nginx\n```",
     "Спасибо, помогло",
     "The second paragraph says the opposite of the first. " * 30,
     "谢谢,非常有用",
-    "see [url=https://pills.example]here[/url]",
-    "I had the same trouble with the drain valve, and it was the washer in the end.",
 )
 
 
@@ -66,31 +61,23 @@ TINY_LINEAR = LinearTable(ids=np.arange(64), coefficients=np.full(64, 0.5), inte
 def write_tiny(tmp_path, tiny_network, tokeniser_json) -> Callable[..., Path]:
     """Return a function that writes a version into `tmp_path`; None leaves a file out."""
     # Not earlier: only the tests that need a network load an inference engine.
-    from models.transformer import (
-        CALIBRATION_FILE,
-        LINEAR_FILE,
-        NETWORK_FILE,
-        TOKENISER_FILE,
-        WEIGHTS_FILE,
-        Calibration,
-        TransformerClassifier,
-        calibration_bytes,
-    )
+    from models import transformer
 
-    calibration = Calibration(offset=0.1, network=1.5, linear=0.5, marks_from=-100.0)
+    calibration = transformer.Calibration(offset=0.1, network=1.5, linear=0.5, marks_from=-100.0)
+    weights_file = tiny_network.with_name(transformer.WEIGHTS_FILE)
 
     def write(changes=None, name="tiny-1") -> Path:
         files = {
-            NETWORK_FILE: tiny_network.read_bytes(),
-            WEIGHTS_FILE: tiny_network.with_name(WEIGHTS_FILE).read_bytes(),
-            TOKENISER_FILE: tokeniser_json.encode("utf-8"),
-            LINEAR_FILE: table_bytes(TINY_LINEAR),
-            CALIBRATION_FILE: calibration_bytes(calibration),
+            transformer.NETWORK_FILE: tiny_network.read_bytes(),
+            transformer.WEIGHTS_FILE: weights_file.read_bytes(),
+            transformer.TOKENISER_FILE: tokeniser_json.encode("utf-8"),
+            transformer.LINEAR_FILE: table_bytes(TINY_LINEAR),
+            transformer.CALIBRATION_FILE: transformer.calibration_bytes(calibration),
         } | (changes or {})
         return write_version(
             tmp_path,
             name,
-            kind=TransformerClassifier.KIND,
+            kind=transformer.TransformerClassifier.KIND,
             weights={name: content for name, content in files.items() if content is not None},
             fusion=Fusion(
                 base=0.25,

@@ -217,7 +217,7 @@ class Training:
     def held_out(self, fold: int) -> Read:
         """Return the scores of a fold's network for the comments that it left out, in order."""
         examples = [self.examples[i] for i in np.flatnonzero(self.folds == fold)]
-        path = self.folder / f"held-{fold}.npz"
+        path = self.folder / f"held-{fold}.pt"
         tokeniser = CommentTokeniser(self.tokeniser_json)
         if not path.exists():
             network, _ = self.network(str(fold))
@@ -270,7 +270,7 @@ class Training:
 
     def linear_held_out(self, fold: int) -> LinearSaid:
         """Return a fold's linear members' and TF-IDF scores of the comments that it left out."""
-        path = self.folder / f"linear-{fold}.npz"
+        path = self.folder / f"linear-{fold}.pt"
         if not path.exists():
             tables = self.tables(str(fold))
             examples = [self.examples[i] for i in np.flatnonzero(self.folds == fold)]

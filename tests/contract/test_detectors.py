@@ -114,11 +114,13 @@ def test_fires_on_its_examples_and_says_where_and_why(detector):
 
         assert signal is not None
         assert signal.name == detector.name
-        assert all(span.end <= len(example.text) for span in signal.spans)
+        assert all(span.end <= len(example.comment.text) for span in signal.spans)
         assert signal.spans == tuple(sorted(signal.spans, key=lambda s: s.start))
         assert signal.reason[0].islower()
         assert not signal.reason.endswith(".")
-        quoted = [w for w in example.text.split() if len(w) > 9 and w in signal.reason.split()]
+        quoted = [
+            w for w in example.comment.text.split() if len(w) > 9 and w in signal.reason.split()
+        ]
         assert quoted == []
 
 

@@ -73,14 +73,12 @@ def _opening(card: Mapping[str, Any]) -> list[str]:
     files = card["data"]
     n_spam, n_ham = (sum(file[label] for file in files) for label in ("n_spam", "n_ham"))
     packages = ", ".join(f"{name} {version}" for name, version in card["environment"].items())
-    start = card["config"].get("warm_start")
     return [
         _TRANSFORMER,
         (
             f"Trained {card['trained_at'][:16].replace('T', ' ')} UTC on {n_spam:,} spam and "
-            f"{n_ham:,} ham of {len(files)} files in {card['training_seconds'] / 60:.0f} minutes"
-            f"{f', from the network of `{start}`' if start else ''}. Seed "
-            f"{card['config']['seed']}; {packages}."
+            f"{n_ham:,} ham of {len(files)} files in {card['training_seconds'] / 60:.0f} minutes. "
+            f"Seed {card['config']['seed']}; {packages}."
         ),
     ]
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import torch
 
 from models.tokens import Window
 from training.fit.reading import Read
@@ -17,9 +18,6 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
 _ONE_A_COMMENT = ("network", "linear", "names", "strongest")
-
-# For each comment, for each of its windows, one number per token.
-_Promotion = Sequence[Sequence[Sequence[float]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,43 +29,30 @@ class LinearSaid:
 
 
 def linear_said_bytes(kept: LinearSaid) -> bytes:
-    """Return linear members' scores as an archive of plain arrays, for `read_linear_said`."""
-    buffer = io.BytesIO()
-    np.savez_compressed(
-        buffer,
-        allow_pickle=False,
-        said=kept.said,
-        by_words=np.array([number for some in kept.by_words for number in some]),
-        segments=np.array([len(some) for some in kept.by_words], dtype=np.int64),
-    )
-    return buffer.getvalue()
+    """Return linear members' scores as bytes, for `read_linear_said`."""
+    return _saved({"said": torch.from_numpy(kept.said), "by_words": [*map(list, kept.by_words)]})
 
 
 def read_linear_said(content: bytes) -> LinearSaid:
     """Return the scores that `linear_said_bytes` stored."""
-    with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-        numbers = archive["by_words"].tolist()
-        runs = _runs(archive["segments"].tolist())
-        return LinearSaid(said=archive["said"], by_words=[numbers[a:b] for a, b in runs])
+    kept = _loaded(content)
+    return LinearSaid(said=kept["said"].numpy(), by_words=kept["by_words"])
 
 
 def read_bytes(read: Read) -> bytes:
-    """Return a network's scores as an archive of plain arrays, without the windows."""
-    arrays: dict[str, npt.NDArray[np.generic]] = {n: getattr(read, n) for n in _ONE_A_COMMENT}
-    arrays |= _flat(read.promotion)
-    buffer = io.BytesIO()
-    np.savez_compressed(buffer, allow_pickle=False, **arrays)
-    return buffer.getvalue()
+    """Return a network's scores as bytes for `read_from`, without the windows."""
+    columns = {name: torch.from_numpy(getattr(read, name)) for name in _ONE_A_COMMENT}
+    promotion = [[list(window) for window in some] for some in read.promotion]
+    return _saved(columns | {"promotion": promotion})
 
 
 def read_from(content: bytes, windows: Sequence[Sequence[Window]]) -> Read:
     """Return the scores that `read_bytes` stored of comments with these windows."""
-    with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-        arrays = dict(archive)
+    kept = _loaded(content)
     return Read(
-        **{name: arrays[name] for name in _ONE_A_COMMENT},
+        **{name: kept[name].numpy() for name in _ONE_A_COMMENT},
         windows=windows,
-        promotion=_nested(arrays),
+        promotion=kept["promotion"],
         by_words=[()] * len(windows),
     )
 
@@ -92,25 +77,12 @@ def take_rows(read: Read, rows: IntArray) -> Read:
     )
 
 
-def _flat(promotion: _Promotion) -> dict[str, npt.NDArray[np.generic]]:
-    """Return nested lists as one array of numbers and two of lengths."""
-    windows = [window for some in promotion for window in some]
-    numbers = [number for window in windows for number in window]
-    return {
-        "promotion": np.array(numbers, dtype=np.float32),
-        "promotion_tokens": np.array([len(window) for window in windows], dtype=np.int64),
-        "promotion_windows": np.array([len(some) for some in promotion], dtype=np.int64),
-    }
+def _saved(values: dict[str, Any]) -> bytes:
+    buffer = io.BytesIO()
+    torch.save(values, buffer)
+    return buffer.getvalue()
 
 
-def _nested(arrays: Mapping[str, npt.NDArray[np.generic]]) -> _Promotion:
-    """Return the nested lists of `_flat`."""
-    numbers, tokens, windows = (
-        arrays[f"promotion{of}"].tolist() for of in ("", "_tokens", "_windows")
-    )
-    of_window = [numbers[start:end] for start, end in _runs(tokens)]
-    return [of_window[start:end] for start, end in _runs(windows)]
-
-
-def _runs(lengths: Iterable[int]) -> Iterable[tuple[int, int]]:
-    return pairwise(accumulate(lengths, initial=0))
+def _loaded(content: bytes) -> dict[str, Any]:
+    values: dict[str, Any] = torch.load(io.BytesIO(content), weights_only=True)
+    return values

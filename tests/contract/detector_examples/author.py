@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from service.domain.comment import CommentKind, Listing, ListKind
 from service.domain.sender import History, Record, TrackRecord
 from tests.contract.detector_examples.example import Example, Examples
 
-
-def _mail_listed(age_days: float, kind: ListKind = ListKind.MAIL_DOMAINS) -> Listing:
-    return Listing(list_name="throwaway", kind=kind, age_days=age_days)
-
-
 _TEXT = "Same here, the third valve was stuck."
-
-
-def _address_listed(age_days: float, kind: ListKind = ListKind.NETWORKS) -> Listing:
-    return Listing(list_name="abuse", kind=kind, age_days=age_days)
-
-
 _WITH_LINK = "I wrote about the same valve at https://valves.example.com last year."
 
 
-def _domain_listed(age_days: float, kind: ListKind = ListKind.DOMAINS) -> Listing:
-    return Listing(list_name="spammers", kind=kind, age_days=age_days)
+def _listed(kind: ListKind, *ages_in_days: float) -> tuple[Listing, ...]:
+    return tuple(Listing(list_name="spammers", kind=kind, age_days=days) for days in ages_in_days)
 
+
+_MAIL, _NETWORKS = partial(_listed, ListKind.MAIL_DOMAINS), partial(_listed, ListKind.NETWORKS)
+_DOMAINS = partial(_listed, ListKind.DOMAINS)
 
 EXAMPLES = {
     "keyword_author_name": Examples(
@@ -47,26 +41,26 @@ EXAMPLES = {
         fires_on=(
             Example(_TEXT, email_domain="mailinator.com"),
             Example(_TEXT, email_domain="box7.mailinator.com"),
-            Example(_TEXT, email_domain="example.org", listings=(_mail_listed(3.0),)),
+            Example(_TEXT, email_domain="example.org", listings=_MAIL(3.0)),
         ),
         silent_on=(
             Example(_TEXT, email_domain="example.org"),
             Example(_TEXT, email_domain="mailinator.com.example.org"),
-            Example(_TEXT, email_domain="example.org", listings=(_mail_listed(9_999.0),)),
-            Example(_TEXT, listings=(_mail_listed(1.0, ListKind.DOMAINS),)),
+            Example(_TEXT, email_domain="example.org", listings=_MAIL(9_999.0)),
+            Example(_TEXT, listings=_DOMAINS(1.0)),
         ),
     ),
     "listed_address": Examples(
         fires_on=(
-            Example(_TEXT, listings=(_address_listed(0.2),)),
-            Example(_TEXT, listings=(_address_listed(45.0),)),
-            Example(_TEXT, listings=(_address_listed(1.0), _address_listed(3.0))),
+            Example(_TEXT, listings=_NETWORKS(0.2)),
+            Example(_TEXT, listings=_NETWORKS(45.0)),
+            Example(_TEXT, listings=_NETWORKS(1.0, 3.0)),
         ),
         silent_on=(
             Example(_TEXT),
             # A household of today does not answer for the one that had its address years ago.
-            Example(_TEXT, listings=(_address_listed(1_500.0),)),
-            Example(_TEXT, listings=(_address_listed(1.0, ListKind.DOMAINS),)),
+            Example(_TEXT, listings=_NETWORKS(1_500.0)),
+            Example(_TEXT, listings=_DOMAINS(1.0)),
         ),
     ),
     "wordless_reaction": Examples(
@@ -92,14 +86,14 @@ EXAMPLES = {
     ),
     "listed_domain": Examples(
         fires_on=(
-            Example(_WITH_LINK, listings=(_domain_listed(2.0),)),
-            Example("Nice", author_url="https://a.example.com", listings=(_domain_listed(400.0),)),
-            Example(_WITH_LINK, listings=(_domain_listed(30.0), _domain_listed(90.0))),
+            Example(_WITH_LINK, listings=_DOMAINS(2.0)),
+            Example("Nice", author_url="https://a.example.com", listings=_DOMAINS(400.0)),
+            Example(_WITH_LINK, listings=_DOMAINS(30.0, 90.0)),
         ),
         silent_on=(
             Example(_WITH_LINK),
-            Example(_WITH_LINK, listings=(_domain_listed(9_000.0),)),
-            Example(_WITH_LINK, listings=(_domain_listed(1.0, ListKind.NETWORKS),)),
+            Example(_WITH_LINK, listings=_DOMAINS(9_000.0)),
+            Example(_WITH_LINK, listings=_NETWORKS(1.0)),
         ),
     ),
 }

@@ -2,53 +2,39 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import dataclass
+from typing import Any
 
-from service.domain.comment import (
-    Author,
-    Comment,
-    CommentKind,
-    Edit,
-    FormEvidence,
-    Listing,
-    Post,
-    Sender,
-)
+from service.domain.comment import Author, Post, Sender
 from service.domain.sender import History
 from tests.factories import make_comment
 
 
-@dataclass(frozen=True, slots=True)
 class Example:
-    """One comment. `history` defaults to "never seen"."""
+    """One comment; its sender was never seen without a `history`."""
 
-    text: str
-    _: KW_ONLY
-    post_title: str | None = None
-    post_excerpt: str | None = None
-    author_name: str | None = None
-    author_url: str | None = None
-    email_domain: str | None = None
-    listings: tuple[Listing, ...] = ()
-    form: FormEvidence = field(default_factory=FormEvidence)
-    history: History = field(default_factory=History)
-    trust_level: int | None = None
-    kind: CommentKind | None = None
-    edit: Edit | None = None
-    site_comment_id: str | None = None
-
-    @property
-    def comment(self) -> Comment:
-        """Return the comment as a detector gets it."""
-        return make_comment(
-            self.text,
-            post=Post(title=self.post_title, excerpt=self.post_excerpt),
-            author=Author(name=self.author_name, url=self.author_url, trust_level=self.trust_level),
-            sender=Sender(email_domain=self.email_domain, listings=self.listings),
-            kind=self.kind,
-            edit=self.edit,
-            site_comment_id=self.site_comment_id,
-            form=self.form,
+    def __init__(
+        self,
+        text: str,
+        *,
+        post_title: str | None = None,
+        post_excerpt: str | None = None,
+        author_name: str | None = None,
+        author_url: str | None = None,
+        trust_level: int | None = None,
+        history: History | None = None,
+        **changes: Any,
+    ) -> None:
+        of_sender = {
+            key: changes.pop(key) for key in ("email_domain", "listings") if key in changes
+        }
+        self.history = history or History()
+        self.comment = make_comment(
+            text,
+            post=Post(title=post_title, excerpt=post_excerpt),
+            author=Author(name=author_name, url=author_url, trust_level=trust_level),
+            sender=Sender(**of_sender),
+            **changes,
         )
 
 

@@ -10,56 +10,43 @@ from service.domain.comment import Edit
 from service.domain.sender import Conduct, History, Record, TrackRecord
 from tests.contract.detector_examples.example import Example, Examples
 
-
-def decided(text: str, key: str, *, rejected: float = 0.0, approved: float = 0.0) -> Example:
-    """Return the example of a comment under one of whose keys this was decided, at other sites."""
-    track_record = TrackRecord(everywhere=Record(rejected=rejected, approved=approved))
-    told: dict[str, Any] = {key: track_record}
-    return Example(text, history=History(**told))
-
-
 _TEXT = "Same here, the third valve was stuck."
-_under = partial(decided, _TEXT)
 _OFFER = "Mine came from https://valve-shop.example.com, 20% off this week."
 _LINKED_TEXT = "Same here, this helped: https://valves-and-more.com/stuck"
-
-
-def _seen(key: str, *, hour: int = 0, day: int = 0, approved: float = 0.0) -> Example:
-    record = Record(seen_hour=hour, seen_day=day, approved=approved)
-    told: dict[str, Any] = {key: TrackRecord(everywhere=record)}
-    return Example(_TEXT, history=History(**told))
-
-
 _LINKED = "Same here, this helped: https://valves-and-more.example/stuck"
-
-
-def _copies(day: int) -> History:
-    return History(content=TrackRecord(everywhere=Record(seen_hour=day, seen_day=day)))
-
-
-def _links(hour: int, day: int) -> History:
-    return History(domains=TrackRecord(everywhere=Record(seen_hour=hour, seen_day=day)))
-
-
-def _approved(approved: float, offered: float = 0.0) -> History:
-    def track_record(count: float) -> TrackRecord:
-        return TrackRecord(here=Record(approved=count), everywhere=Record(approved=count))
-
-    return History(account=track_record(approved), account_offers=track_record(offered))
-
-
+_WIKIPEDIA = "See https://en.wikipedia.org/wiki/Valve"
 _EDITED = "Same here. Edit: since some asked, it is from https://valve-shop.example.com"
-
-
-def _quiet(days: int, *, offered: int = 0) -> History:
-    return History(conduct=Conduct(quiet_days=days, remarks=3, offers=offered))
-
-
 _PITCH = "Nice, though valves stick in autumn. We built Ventilo for exactly this."
 
 
-def _remarks(remarks: int, *, repeats: int = 0) -> History:
-    return History(conduct=Conduct(remarks=remarks, repeats=repeats))
+def _history(key: str, **counts: float) -> History:
+    """Return what was decided or seen under one key, at other sites."""
+    told: dict[str, Any] = {key: TrackRecord(everywhere=Record(**counts))}
+    return History(**told)
+
+
+def decided(text: str, key: str, *, rejected: float = 0.0, approved: float = 0.0) -> Example:
+    """Return the example of a comment under one of whose keys this was decided, at other sites."""
+    return Example(text, history=_history(key, rejected=rejected, approved=approved))
+
+
+_under = partial(decided, _TEXT)
+
+
+def _seen(key: str, *, hour: int, day: int, approved: float = 0.0, text: str = _TEXT) -> Example:
+    return Example(text, history=_history(key, seen_hour=hour, seen_day=day, approved=approved))
+
+
+def _approved(approved: float, offered: float = 0.0) -> History:
+    account, offers = (
+        TrackRecord(here=Record(approved=count), everywhere=Record(approved=count))
+        for count in (approved, offered)
+    )
+    return History(account=account, account_offers=offers)
+
+
+def _conduct(**counts: int) -> History:
+    return History(conduct=Conduct(**counts))
 
 
 EXAMPLES = {
@@ -95,8 +82,8 @@ EXAMPLES = {
             _under("system", rejected=900, approved=300),
             Example(
                 _TEXT,
-                history=History(
-                    address=TrackRecord(everywhere=Record(rejected=20)),
+                history=replace(
+                    _history("address", rejected=20),
                     email=TrackRecord(everywhere=Record(approved=1)),
                 ),
             ),
@@ -145,20 +132,20 @@ EXAMPLES = {
     ),
     "approved_person_before": Examples(
         fires_on=(
-            decided(_TEXT, "email", approved=2),
-            decided(_TEXT, "email", approved=40),
-            decided(_TEXT, "email", approved=40, rejected=2),
-            decided(_TEXT, "account", approved=4),
+            _under("email", approved=2),
+            _under("email", approved=40),
+            _under("email", approved=40, rejected=2),
+            _under("account", approved=4),
             decided(_OFFER, "email_offers", approved=4),
             decided("I drew it on https://ana-karlsson.example.org/air", "account", approved=4),
         ),
         silent_on=(
             Example(_TEXT),
-            decided(_TEXT, "email", approved=1),
-            decided(_TEXT, "email", approved=2, rejected=2),
+            _under("email", approved=1),
+            _under("email", approved=2, rejected=2),
             # Anybody can write under the name of a regular.
-            decided(_TEXT, "name", approved=40),
-            decided(_TEXT, "email", rejected=7),
+            _under("name", approved=40),
+            _under("email", rejected=7),
             # Remarks do not vouch for the first offer.
             decided(_OFFER, "email", approved=40),
             decided(_OFFER, "account", approved=40),
@@ -170,9 +157,9 @@ EXAMPLES = {
             decided(_LINKED_TEXT, "domains", rejected=9, approved=1),
             decided(_LINKED_TEXT, "domains", rejected=40),
             Example(
-                "Same here, the third valve was stuck.",
+                _TEXT,
                 author_url="https://valves-and-more.com",
-                history=History(domains=TrackRecord(everywhere=Record(rejected=7))),
+                history=_history("domains", rejected=7),
             ),
         ),
         silent_on=(
@@ -180,10 +167,7 @@ EXAMPLES = {
             decided(_LINKED_TEXT, "domains", rejected=1, approved=1),
             decided(_LINKED_TEXT, "domains", rejected=3, approved=9),
             decided(_LINKED_TEXT, "domains", approved=7),
-            Example(
-                "See https://en.wikipedia.org/wiki/Valve",
-                history=History(domains=TrackRecord(everywhere=Record(rejected=7))),
-            ),
+            decided(_WIKIPEDIA, "domains", rejected=7),
         ),
     ),
     "sender_burst": Examples(
@@ -203,17 +187,17 @@ EXAMPLES = {
     ),
     "copy_burst": Examples(
         fires_on=(
-            Example(_TEXT, history=_copies(3)),
-            Example(_TEXT, history=_copies(40)),
-            Example(_LINKED, history=_links(9, 9)),
-            Example(_LINKED, history=_links(1, 30)),
+            _seen("content", hour=3, day=3),
+            _seen("content", hour=40, day=40),
+            _seen("domains", hour=9, day=9, text=_LINKED),
+            _seen("domains", hour=1, day=30, text=_LINKED),
         ),
         silent_on=(
             Example(_TEXT),
             # Sent twice by an impatient hand.
-            Example(_TEXT, history=_copies(2)),
-            Example(_LINKED, history=_links(4, 8)),
-            Example("See https://en.wikipedia.org/wiki/Valve", history=_links(60, 400)),
+            _seen("content", hour=2, day=2),
+            _seen("domains", hour=4, day=8, text=_LINKED),
+            _seen("domains", hour=60, day=400, text=_WIKIPEDIA),
         ),
     ),
     "offer_after_remarks": Examples(
@@ -263,43 +247,50 @@ EXAMPLES = {
     ),
     "dormant_account": Examples(
         fires_on=(
-            Example(_OFFER, history=_quiet(120)),
-            Example(_OFFER, history=_quiet(390)),
-            Example("Call +44 7700 900123, we do valves.", history=_quiet(250)),
+            Example(_OFFER, history=_conduct(quiet_days=120, remarks=3)),
+            Example(_OFFER, history=_conduct(quiet_days=390, remarks=3)),
+            Example(
+                "Call +44 7700 900123, we do valves.", history=_conduct(quiet_days=250, remarks=3)
+            ),
         ),
         silent_on=(
             Example(_OFFER),
-            Example(_OFFER, history=_quiet(30)),
-            Example(_OFFER, history=_quiet(300, offered=2)),
-            Example("Back after a year, and the third valve is stuck.", history=_quiet(350)),
+            Example(_OFFER, history=_conduct(quiet_days=30, remarks=3)),
+            Example(_OFFER, history=_conduct(quiet_days=300, remarks=3, offers=2)),
+            Example(
+                "Back after a year, and the third valve is stuck.",
+                history=_conduct(quiet_days=350, remarks=3),
+            ),
         ),
     ),
     "product_pitch": Examples(
         fires_on=(
-            Example(_PITCH, history=_remarks(2)),
-            Example("Genau dafür haben wir Ventilo entwickelt.", history=_remarks(9)),
-            Example("C'est exactement pour cela qu'on a créé Ventilo.", history=_remarks(9)),
-            Example("저희가 이를 위해 Ventilo 앱을 만들었습니다.", history=_remarks(9)),
+            Example(_PITCH, history=_conduct(remarks=2)),
+            Example("Genau dafür haben wir Ventilo entwickelt.", history=_conduct(remarks=9)),
+            Example(
+                "C'est exactement pour cela qu'on a créé Ventilo.", history=_conduct(remarks=9)
+            ),
+            Example("저희가 이를 위해 Ventilo 앱을 만들었습니다.", history=_conduct(remarks=9)),
             # Nobody approved anything of the account.
-            Example("With Ventilo the hiss is solved in seconds.", history=_remarks(2)),
-            Example("Mit Ventilo ist das in Sekunden erledigt.", history=_remarks(2)),
+            Example("With Ventilo the hiss is solved in seconds.", history=_conduct(remarks=2)),
+            Example("Mit Ventilo ist das in Sekunden erledigt.", history=_conduct(remarks=2)),
             # It is named after what it pitches.
             Example(_PITCH, author_name="Ventilo"),
             Example("With Ventilo it costs half, order now.", author_name="Ventilo Team"),
             Example(_PITCH, author_name="Nora", author_url="https://www.ventilo.app"),
-            Example("Ventilo again.", history=_remarks(9, repeats=1)),
+            Example("Ventilo again.", history=_conduct(remarks=9, repeats=1)),
         ),
         silent_on=(
             Example(_PITCH),
-            Example(_PITCH, history=_remarks(9, repeats=7), trust_level=3),
+            Example(_PITCH, history=_conduct(remarks=9, repeats=7), trust_level=3),
             Example(_PITCH, history=replace(_approved(1, 1), conduct=Conduct(remarks=9))),
-            Example(f"{_PITCH} It is MIT, on Codeberg.", history=_remarks(9)),
-            Example("I made Ventilo for our old radiators.", history=_remarks(9)),
-            Example("We use Postgres for exactly this.", history=_remarks(9)),
-            Example("Firefox Sync was designed for exactly this.", history=_remarks(9)),
-            Example("We made a Raspberry Pi box for exactly this.", history=_remarks(9)),
-            Example("At the BBC we built a player for just this.", history=_remarks(9)),
-            Example("With Postgres I had that solved in minutes.", history=_remarks(9)),
+            Example(f"{_PITCH} It is MIT, on Codeberg.", history=_conduct(remarks=9)),
+            Example("I made Ventilo for our old radiators.", history=_conduct(remarks=9)),
+            Example("We use Postgres for exactly this.", history=_conduct(remarks=9)),
+            Example("Firefox Sync was designed for exactly this.", history=_conduct(remarks=9)),
+            Example("We made a Raspberry Pi box for exactly this.", history=_conduct(remarks=9)),
+            Example("At the BBC we built a player for just this.", history=_conduct(remarks=9)),
+            Example("With Postgres I had that solved in minutes.", history=_conduct(remarks=9)),
             Example(
                 "With Postgres that is solved in minutes.",
                 history=replace(_approved(1), conduct=Conduct(remarks=9)),

@@ -39,12 +39,6 @@ def windows(tokeniser):
     return [w for text in texts for w in tokeniser.windows(ModelInput(text=text))]
 
 
-def test_there_is_one_answer_of_promotion_a_token_of_the_text(engine, windows):
-    answers = engine.read(windows)
-
-    assert [len(a.promotion) for a in answers] == [len(w.spans) for w in windows]
-
-
 @pytest.mark.parametrize("kept_open", [0.0, 0.5, 1.0])
 def test_the_rest_reads_what_the_first_part_leaves_open(two_parts, windows, kept_open):
     first = [one.spam for one in Engine(two_parts).read(windows)]
@@ -69,14 +63,6 @@ def test_a_network_that_hands_nothing_on_has_no_rest(tiny_network, two_parts):
 
 def test_more_threads_change_no_answer(engine, windows, tiny_network):
     assert Engine(tiny_network, threads=3).read(windows) == engine.read(windows)
-
-
-@pytest.mark.parametrize("content", [b"", b"no network", b"<?xml version='1.0'?><net></net>"])
-def test_a_file_that_is_no_network_is_refused(tmp_path, content):
-    (tmp_path / "network.xml").write_bytes(content)
-
-    with pytest.raises(ValueError, match="cannot be read by the engine"):
-        Engine(tmp_path / "network.xml")
 
 
 def test_another_network_is_refused(tmp_path, tiny_network):

@@ -9,6 +9,7 @@ from models.int8 import prepare_for_cpu
 from models.quiet_openvino import ov
 
 _ops = ov.opset13
+_core = ov.Core()
 _WIDTH = 64
 
 
@@ -24,34 +25,32 @@ def _product(weights: np.ndarray) -> ov.Model:
     )
 
 
-def _run(core: ov.Core, model: ov.Model, rows: np.ndarray) -> np.ndarray:
-    compiled = core.compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
+def _run(model: ov.Model, rows: np.ndarray) -> np.ndarray:
+    compiled = _core.compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
     return next(iter(compiled([rows.astype(np.float32)]).values()))
 
 
 @pytest.mark.parametrize("largest", [3, 127])
 def test_the_largest_weights_and_inputs_lose_nothing(largest):
-    core = ov.Core()
     weights = np.full((_WIDTH, _WIDTH), largest)
     rows = np.full((16, _WIDTH), largest)
     model = _product(weights)
 
-    prepare_for_cpu(core, model)
+    prepare_for_cpu(_core, model)
 
-    assert _run(core, model, rows) == pytest.approx(rows @ weights.T * 0.5, rel=1e-3)
+    assert _run(model, rows) == pytest.approx(rows @ weights.T * 0.5, rel=1e-3)
 
 
 def test_inputs_are_rounded_as_the_network_learnt():
-    core = ov.Core()
     rng = np.random.default_rng(1)
     weights = rng.integers(-127, 128, (_WIDTH, _WIDTH))
     rows = rng.uniform(-200, 200, (16, _WIDTH))
     model = _product(weights)
 
-    prepare_for_cpu(core, model)
+    prepare_for_cpu(_core, model)
 
     expected = np.clip(np.rint(rows), -128, 127) @ weights.T * 0.5
-    assert _run(core, model, rows) == pytest.approx(expected, rel=1e-3, abs=1.0)
+    assert _run(model, rows) == pytest.approx(expected, rel=1e-3, abs=1.0)
 
 
 def _look_up(table: np.ndarray, scale: np.ndarray) -> ov.Model:
@@ -64,25 +63,23 @@ def _look_up(table: np.ndarray, scale: np.ndarray) -> ov.Model:
 
 @pytest.mark.parametrize("scale_shape", [(40, 1), (1, 1)])
 def test_rows_that_are_looked_up_keep_their_numbers(scale_shape):
-    core = ov.Core()
     rng = np.random.default_rng(2)
     table, scale = rng.integers(-127, 128, (40, 8)), rng.uniform(0.001, 0.1, scale_shape)
     model = _look_up(table, scale)
 
-    prepare_for_cpu(core, model)
+    prepare_for_cpu(_core, model)
 
     ids = np.array([[3, 0, 39, 3]])
-    (found,) = core.compile_model(model, "CPU")([ids]).values()
+    (found,) = _core.compile_model(model, "CPU")([ids]).values()
     # Bit by bit: both multiply one number of float32 by another.
     expected = table.astype(np.float32) * scale.astype(np.float32)
     assert (found == expected[ids]).all()
 
 
 def test_a_table_with_a_scale_a_row_is_widened_after_the_look_up():
-    core = ov.Core()
     model = _look_up(np.ones((40, 8)), np.ones((40, 1)))
 
-    prepare_for_cpu(core, model)
+    prepare_for_cpu(_core, model)
 
     gathered = [op for op in model.get_ordered_ops() if op.get_type_name() == "Gather"]
     assert {op.get_output_element_type(0).get_type_name() for op in gathered} == {"i8", "f32"}
@@ -90,14 +87,13 @@ def test_a_table_with_a_scale_a_row_is_widened_after_the_look_up():
 
 
 def test_a_network_without_int8_stays_as_it_is():
-    core = ov.Core()
     rows = _ops.parameter([2, 3], np.float32)
     weights = _ops.constant(np.eye(3, dtype=np.float32))
     model = ov.Model(
         [_ops.matmul(rows, weights, transpose_a=False, transpose_b=True)], [rows], "floats"
     )
 
-    prepare_for_cpu(core, model)
+    prepare_for_cpu(_core, model)
 
     given = np.arange(6).reshape(2, 3)
-    assert _run(core, model, given) == pytest.approx(given)
+    assert _run(model, given) == pytest.approx(given)

@@ -29,17 +29,6 @@ def rewrite_json(folder, name, change):
         (folder / "manifest.json").write_text(json.dumps(manifest))
 
 
-def test_a_written_version_loads_as_it_was(write_tiny):
-    folder = write_tiny()
-
-    loaded = load_version(folder)
-
-    assert loaded.version == "tiny-1"
-    assert (loaded.base, loaded.model_weight) == (0.25, 0.75)
-    assert loaded.signal_weights == {"front_page_link": 0.5}
-    assert (loaded.ham_cutoff, loaded.spam_cutoff) == (0.1, 0.9)
-
-
 def test_a_version_is_never_overwritten(write_tiny):
     write_tiny()
 

@@ -125,13 +125,8 @@ def test_of_too_many_windows_one_with_a_link_is_kept(tokeniser):
 
 
 @pytest.mark.parametrize("content", ["", "no JSON", "{}", "[]"])
-def test_a_file_that_is_no_tokeniser_is_refused(content):
+def test_a_file_that_is_no_tokeniser_or_has_other_marks_is_refused(tokeniser_json, content):
     with pytest.raises(ValueError, match="tokeniser's file"):
         CommentTokeniser(content)
-
-
-def test_a_tokeniser_without_the_marks_is_refused(tokeniser_json):
-    strange = tokeniser_json.replace("[SEP]", "[END]")
-
     with pytest.raises(ValueError, match=r"no \[CLS\] and \[SEP\]"):
-        CommentTokeniser(strange)
+        CommentTokeniser(tokeniser_json.replace("[SEP]", "[END]"))

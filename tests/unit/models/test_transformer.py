@@ -80,10 +80,13 @@ def windows_of(*words: tuple[int, int]) -> Window:
     return Window(ids=(0, *range(len(words)), 1), n_context=1, spans=words)
 
 
-def test_a_written_version_loads_and_answers_the_same(write_tiny, make_classifier):
+def test_a_written_version_loads_as_it_was_and_answers_the_same(write_tiny, make_classifier):
     loaded = load_version(write_tiny())
 
     assert loaded.classifier.score_batch(COMMENTS) == make_classifier().score_batch(COMMENTS)
+    assert (loaded.version, loaded.base, loaded.model_weight) == ("tiny-1", 0.25, 0.75)
+    assert loaded.signal_weights == {"front_page_link": 0.5}
+    assert (loaded.ham_cutoff, loaded.spam_cutoff) == (0.1, 0.9)
 
 
 @pytest.mark.parametrize("name", [NETWORK_FILE, WEIGHTS_FILE, TOKENISER_FILE, LINEAR_FILE])
@@ -95,7 +98,9 @@ def test_a_version_that_does_not_list_a_file_is_refused(write_tiny, name):
 @pytest.mark.parametrize(
     ("name", "content"),
     [
+        (NETWORK_FILE, b""),
         (NETWORK_FILE, b"no network"),
+        (NETWORK_FILE, b"<?xml version='1.0'?><net></net>"),
         (WEIGHTS_FILE, b"cut off"),
         (TOKENISER_FILE, b"\xff\xfe"),
         (LINEAR_FILE, b"no archive"),

@@ -11,25 +11,13 @@ from hypothesis import strategies as st
 from models.inputs import ModelOutput
 from service.domain.verdict import Outcome, Span
 from service.scoring.classifier import model_input
-from service.scoring.conclude import conclude, decide, logistic
+from service.scoring.conclude import decide, logistic
 from service.scoring.explanation import explain
 from service.scoring.weights import SET_WEIGHTS, Cutoffs, Weights
-from tests.factories import NOW, make_comment, make_signal
+from tests.factories import conclude_on, make_comment, make_signal
 
 CUTOFFS = Cutoffs(ham_cutoff=0.1, spam_cutoff=0.9)
 WEIGHTS = Weights(base=-0.3, model=0.8, signals={"front_page_link": 1.5, "shy": 0.01})
-
-
-def conclude_with(*signals, output=None, weights=WEIGHTS):
-    return conclude(
-        "c1",
-        signals=signals,
-        output=output,
-        model_version="test-1",
-        weights=weights,
-        cutoffs=CUTOFFS,
-        judged_at=NOW,
-    )
 
 
 @pytest.mark.parametrize(
@@ -60,7 +48,7 @@ _NAMES = st.sampled_from([*"abcdefgh", *SET_WEIGHTS])
     output=st.none() | st.builds(ModelOutput, p_spam=st.floats(0, 1)),
 )
 def test_whatever_the_weights_the_verdict_adds_up(base, model, weights, strengths, output):
-    verdict = conclude_with(
+    verdict = conclude_on(
         *(make_signal(name, strength=strength) for name, strength in strengths.items()),
         output=output,
         weights=Weights(base=base, model=model, signals=weights),
@@ -80,9 +68,9 @@ def test_logistic_never_overflows(log_odds):
 
 
 def test_a_signal_without_a_weight_is_recorded_and_counts_nothing():
-    plain = conclude_with()
+    plain = conclude_on(weights=WEIGHTS)
 
-    verdict = conclude_with(make_signal("newcomer"))
+    verdict = conclude_on(make_signal("newcomer"), weights=WEIGHTS)
 
     assert [w.signal.name for w in verdict.signals] == ["newcomer"]
     assert verdict.score == plain.score
@@ -92,13 +80,13 @@ def test_a_signal_without_a_weight_is_recorded_and_counts_nothing():
 def test_promotion_is_marked_where_a_person_may_look(p_spam, is_marked):
     output = ModelOutput(p_spam=p_spam, promo_spans=((3, 9),))
 
-    verdict = conclude_with(output=output, weights=Weights())
+    verdict = conclude_on(output=output)
 
     assert verdict.promo_spans == ((Span(start=3, end=9),) if is_marked else ())
 
 
 def test_the_explanation_says_outcome_reasons_and_what_was_missing():
-    verdict = conclude_with(make_signal(), make_signal("newcomer"))
+    verdict = conclude_on(make_signal(), make_signal("newcomer"), weights=WEIGHTS)
 
     sentences = explain(verdict)
 

@@ -14,10 +14,10 @@ from service.domain.sender import History, Record, TrackRecord
 from service.domain.verdict import Outcome, WeightKind
 from service.moderation.judging import judge_comments
 from service.ports.models import JudgingModel
-from service.scoring.conclude import HELD_BACK, conclude
+from service.scoring.conclude import HELD_BACK
 from service.scoring.weights import MOST_SET, SET_WEIGHTS, Cutoffs, LearntWeight, Weights
 from service.signals.detectors import DETECTORS
-from tests.factories import NOW, make_comment, make_signal
+from tests.factories import NOW, conclude_on, make_comment, make_signal
 from tests.fakes import FixedClassifier
 
 CUTOFFS = Cutoffs(ham_cutoff=0.034, spam_cutoff=0.93)
@@ -62,16 +62,9 @@ def regular(approved: float = 40.0) -> History:
 
 
 def weigh(names, p_spam: float, *, strength: float = 1.0, learnt=None, cutoffs=CUTOFFS):
-    return conclude(
-        "c1",
-        signals=[make_signal(name, strength=strength) for name in names],
-        output=ModelOutput(p_spam=p_spam),
-        model_version="one",
-        weights=Weights(),
-        cutoffs=cutoffs,
-        judged_at=NOW,
-        learnt=learnt,
-    )
+    signals = [make_signal(name, strength=strength) for name in names]
+    output = ModelOutput(p_spam=p_spam)
+    return conclude_on(*signals, output=output, learnt=learnt, cutoffs=cutoffs)
 
 
 class Learnt:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 
 from models.inputs import ModelOutput
-from service.domain.comment import CommentId
 from service.domain.verdict import Outcome, Span, Verdict
-from service.scoring.conclude import conclude
 from service.scoring.report.figures import (
     MAX_SLICES,
     NOT_STATED,
@@ -26,21 +24,16 @@ from service.scoring.report.markdown import (
 )
 from service.scoring.report.spans import BoundaryTally, SpanTally
 from service.scoring.weights import Cutoffs, Weights
-from tests.factories import NOW, make_signal
+from tests.factories import NOW, conclude_on, make_signal
 
 CUTOFFS = Cutoffs(ham_cutoff=0.2, spam_cutoff=0.9)
 WEIGHTS = Weights(signals={"front_page_link": 0.4})
 
 
 def judged(p_spam: float, *, comment_id: str = "c1", away: bool = False, signals=()) -> Verdict:
-    return conclude(
-        CommentId(comment_id),
-        signals=signals,
-        output=None if away else ModelOutput(p_spam=p_spam),
-        model_version="test-1",
-        weights=WEIGHTS,
-        cutoffs=CUTOFFS,
-        judged_at=NOW,
+    output = None if away else ModelOutput(p_spam=p_spam)
+    return conclude_on(
+        *signals, output=output, comment_id=comment_id, weights=WEIGHTS, cutoffs=CUTOFFS
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from service.domain.comment import Author, CommentId
 from service.domain.decision import Ruling
@@ -15,7 +15,6 @@ from training.data.decisions import Decided, PastVerdict, RulingMade, Via
 
 MONDAY = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 SITE = "site:garden"
-OWNER = "owner-0"
 _numbers = itertools.count(1)
 _WORDS = [
     "valve", "boiler", "wrench", "radiator", "pump", "rusty", "pipe", "cold", "plumber", "seal",
@@ -52,36 +51,27 @@ def make_example(*, is_spam: bool, text: str | None = None, **changes) -> Exampl
     return Example(comment=comment, is_spam=is_spam, **(values | changes))
 
 
-def ruling(reviewer: str = OWNER, *, is_spam: bool, at: datetime = MONDAY, **changes) -> RulingMade:
-    values = {"via": Via.REVIEW, "is_owner": reviewer.startswith("owner")}
-    return RulingMade(
-        reviewer=reviewer,
-        ruling=Ruling.REJECT if is_spam else Ruling.APPROVE,
-        made_at=at,
-        **(values | changes),
-    )
-
-
 def make_decided(
     *,
     is_spam: bool,
-    by: str = OWNER,
-    p_spam: float | None = 0.5,
-    at: datetime | None = None,
+    by: str = "owner-0",
+    p_spam: float = 0.5,
+    at: datetime = MONDAY,
     text: str | None = None,
     via: Via = Via.REVIEW,
     audit: bool = False,
     outcome: Outcome = Outcome.UNSURE,
-    earlier: tuple[RulingMade, ...] = (),
-    weight: float = 1.0,
-    **changes,
 ) -> Decided:
-    at = at or MONDAY + timedelta(hours=next(_numbers))
-    verdict = p_spam is not None and PastVerdict(outcome=outcome, p_spam=p_spam)
+    made = RulingMade(
+        reviewer=by,
+        ruling=Ruling.REJECT if is_spam else Ruling.APPROVE,
+        made_at=at,
+        via=via,
+        is_owner=by.startswith("owner"),
+    )
     return Decided(
-        example=make_example(is_spam=is_spam, text=text, **changes),
-        rulings=(*earlier, ruling(by, is_spam=is_spam, at=at, via=via)),
-        verdict=verdict or None,
+        example=make_example(is_spam=is_spam, text=text),
+        rulings=(made,),
+        verdict=PastVerdict(outcome=outcome, p_spam=p_spam),
         audit=audit,
-        weight=weight,
     )

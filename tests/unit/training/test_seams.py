@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -52,29 +50,21 @@ def test_serving_finds_the_best_run_of_training_with_the_same_log_odds(text):
     assert found.log_odds == pytest.approx(scores[~is_whole].max() - against)
 
 
-def test_seams_are_fitted_without_torch():
-    loaded = "import sys, training.seams"
-    asked = f"{loaded}; print('torch' in sys.modules)"
+@pytest.mark.parametrize(
+    ("source", "spans", "is_spam", "taught"),
+    [
+        ("authored-x", ((AT, END),), True, [(True, 1.0)]),
+        ("authored-x", None, True, []),
+        ("a-blog", ((AT, END),), True, []),
+        ("a-blog", (), False, [(False, 0.5)]),
+    ],
+)
+def test_spam_without_marks_teaches_nothing_and_public_ham_counts_half(
+    source, spans, is_spam, taught
+):
+    example = make_example(text=TEXT, is_spam=is_spam, source=source, promo_spans=spans)
 
-    said = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
-
-    assert said.stdout == "False\n"
-
-
-def test_spam_without_marks_teaches_nothing_and_public_ham_counts_half():
-    def example(source, spans, *, is_spam=True):
-        return make_example(text=TEXT, is_spam=is_spam, source=source, promo_spans=spans)
-
-    taught = training_examples(
-        [
-            example("authored-x", ((AT, END),)),
-            example("authored-x", None),
-            example("a-blog", ((AT, END),)),
-            example("a-blog", (), is_spam=False),
-        ]
-    )
-
-    assert [(runs.right >= 0, runs.weight) for runs in taught] == [(True, 1.0), (False, 0.5)]
+    assert [(runs.right >= 0, runs.weight) for runs in training_examples([example])] == taught
 
 
 def test_what_marked_runs_share_is_given_weight():

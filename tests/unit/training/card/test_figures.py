@@ -15,6 +15,7 @@ from tests.unit.training.decided import make_example
 from training.card.figures import card_facts, part_facts
 from training.card.fingerprint import fingerprint
 from training.card.page import card_page
+from training.fit.fuse import promise
 from training.fit.measured import ALL_EVIDENCE, MeasuredPart
 from training.fit.promotion import MarkedTokens
 
@@ -24,10 +25,7 @@ FUSION = Fusion(
     signal_weights={},
     ham_cutoff=0.2,
     spam_cutoff=0.9,
-    promises={
-        name: {"promised_rate": rate, "hits": 0, "count": 10, "upper_95": 0.3}
-        for name, rate in (("ham_called_spam", 0.001), ("spam_called_ham", 0.01))
-    },
+    promises=dict.fromkeys(("ham_called_spam", "spam_called_ham"), promise(0.001, 0, 10)),
 )
 
 
@@ -71,6 +69,7 @@ def test_every_source_stands_alone_and_those_of_blogs_together(part):
 
     counts = {r["source"]: r["n_spam"] + r["n_ham"] for r in rows if r["way"] == "TF-IDF"}
     assert counts == {"all": 40, "blogs alone": 30, "authored": 10, "blog1": 20, "blog2": 10}
+    assert "| blogs alone: 23 ham, 7 spam |" in card_page(facts_of(part))
     (row,) = (r for r in rows if (r["source"], r["way"]) == ("all", "all evidence"))
     assert row["roc_auc"] == 1.0
     assert row["ham_called_spam"]["hits"] == row["unsure"]["hits"] == 0
@@ -85,13 +84,6 @@ def test_mistakes_at_the_cutoffs_are_told_by_id(part):
     assert (facts["spam_called_ham"], facts["ham_called_spam"]) == (["c0"], ["c1"])
     (english,) = (row for row in facts["slices"]["language"] if row["value"] == "en")
     assert (english["spam_called_ham"], english["ham_called_spam"]) == (1, 1)
-
-
-def test_a_page_is_made_of_the_facts_alone(part):
-    page = card_page(facts_of(part))
-
-    assert "| blogs alone: 23 ham, 7 spam |" in page
-    assert "## Contrasts" not in page
 
 
 def test_the_shipped_page_is_made_from_its_card_and_is_short():

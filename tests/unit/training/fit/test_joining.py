@@ -73,10 +73,9 @@ def test_names_say_what_they_were_seen_with_and_nothing_on_average():
     people = ("Mara Lind", "Jo", "Ada Byron", "Tom S.")
     shops = ("Cheap Watches", "SEO Agency", "best loans", "watches24.shop")
     examples = [
-        named(f"{name} {'abcdefgh'[n % 8]}", is_spam=False) for n in range(30) for name in people
-    ]
-    examples += [
-        named(f"{name} {'abcdefgh'[n % 8]}", is_spam=True) for n in range(30) for name in shops
+        named(f"{name} {'abcdefgh'[n % 8]}", is_spam=name in shops)
+        for n in range(30)
+        for name in people + shops
     ]
 
     table = fit_names(examples, CONFIG)

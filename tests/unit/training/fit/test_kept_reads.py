@@ -15,16 +15,12 @@ from training.fit.kept_reads import (
 )
 from training.fit.reading import Read
 
-# One comment of two windows, one without a token, one of a single window.
-PROMOTION = [[[0.5, -1.25], [2.0]], [[]], [[3.0, 3.5, 4.0]]]
-WINDOWS = [["a", "b"], ["c"], ["d"]]
 ONE_A_COMMENT = ("network", "linear", "names", "strongest")
-
-
+# One comment of two windows, one without a token, one of a single window.
 READ = Read(
     **{name: np.array([1.0, 2.0, 3.0]) + 10 * place for place, name in enumerate(ONE_A_COMMENT)},
-    windows=WINDOWS,
-    promotion=PROMOTION,
+    windows=[["a", "b"], ["c"], ["d"]],
+    promotion=[[[0.5, -1.25], [2.0]], [[]], [[3.0, 3.5, 4.0]]],
     by_words=[()] * 3,
 )
 
@@ -39,7 +35,7 @@ def told(read: Read) -> dict:
 
 
 def test_what_was_kept_comes_back():
-    assert told(read_from(read_bytes(READ), WINDOWS)) == told(READ)
+    assert told(read_from(read_bytes(READ), READ.windows)) == told(READ)
 
 
 def test_what_is_joined_and_taken_apart_is_what_it_was():

@@ -6,7 +6,6 @@ import random
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
 from tests.unit.training.decided import make_example
 from training.data.dataset import Example
@@ -38,25 +37,18 @@ def evidence(seed: int, count: int = 300) -> Evidence:
     )
 
 
-@pytest.fixture(scope="module")
-def weighed():
-    """Return one weighing, and the evidence that it was fitted on."""
+def test_every_detector_has_a_weight_and_the_cutoffs_are_the_promised_ones():
     calibration = evidence(1)
-    return calibration, weigh(calibration, CONFIG)
 
+    outcome = weigh(calibration, CONFIG)
 
-def test_every_detector_has_a_weight_and_the_cutoffs_are_the_promised_ones(weighed):
-    calibration, outcome = weighed
-
-    cutoffs = promised_cutoffs(
+    assert set(outcome.fusion.signal_weights) == set(signal_names())
+    assert (outcome.fusion.ham_cutoff, outcome.fusion.spam_cutoff) == promised_cutoffs(
         outcome.out_of_fold,
         calibration.is_spam,
         max_false_positive_rate=CONFIG.max_false_positive_rate,
         max_missed_spam_rate=CONFIG.max_missed_spam_rate,
     )
-
-    assert set(outcome.fusion.signal_weights) == set(signal_names())
-    assert (outcome.fusion.ham_cutoff, outcome.fusion.spam_cutoff) == cutoffs
 
 
 def test_promises_are_counted_on_what_they_are_about():

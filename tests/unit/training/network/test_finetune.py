@@ -25,17 +25,14 @@ THINGS = ("valve", "watch", "boiler", "loan", "river", "shoe", "table", "pill")
 def make_training_examples() -> list[TrainingExample]:
     """Return 32 comments, half of them spam that promotes from its first word to its last."""
     pairs = [(THINGS[n], THINGS[-n - 1]) for n in range(8)]
-    spam = [text.format(*pair) for text in ADVERTS for pair in pairs]
-    ham = [text.format(*pair) for text in REMARKS for pair in pairs]
+    texts = [(text.format(*pair), text in ADVERTS) for text in ADVERTS + REMARKS for pair in pairs]
     return [
-        *(
-            TrainingExample(input=ModelInput(text=t), is_spam=True, promotion=((0, len(t)),))
-            for t in spam
-        ),
-        *(
-            TrainingExample(input=ModelInput(text=t), is_spam=False, plain=((0, len(t)),))
-            for t in ham
-        ),
+        TrainingExample(
+            input=ModelInput(text=text),
+            is_spam=is_spam,
+            **{"promotion" if is_spam else "plain": ((0, len(text)),)},
+        )
+        for text, is_spam in texts
     ]
 
 

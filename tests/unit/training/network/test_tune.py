@@ -20,18 +20,10 @@ ADVERT = "Buy watches at https://watches.example now."
 WOVEN = "The valve was stuck. " * 40
 
 
-def woven(at: int, text: str = WOVEN) -> UnlabelledText:
-    return UnlabelledText(
-        text=text[:at] + ADVERT + text[at:],
-        promo_spans=((at, at + len(ADVERT)),),
-    )
-
-
-TEXTS = [woven(420)]
-
-
-def plan(config=CONFIG, *, name="0", texts=TEXTS, **more):
-    return plan_training_examples(EXAMPLES, range(30), texts, config, ROTATION, name=name, **more)
+def plan(config=CONFIG, *, name="0", woven_at=420):
+    text = WOVEN[:woven_at] + ADVERT + WOVEN[woven_at:]
+    woven = UnlabelledText(text=text, promo_spans=((woven_at, woven_at + len(ADVERT)),))
+    return plan_training_examples(EXAMPLES, range(30), [woven], config, ROTATION, name=name)
 
 
 def test_the_plan_is_the_same_twice_and_another_for_another_name():
@@ -39,23 +31,18 @@ def test_the_plan_is_the_same_twice_and_another_for_another_name():
     assert plan().batches != plan(name="1").batches
 
 
-def test_every_training_example_comes_once_in_an_epoch_in_batches_of_the_size_asked():
+def test_what_teaches_comes_once_in_an_epoch_in_batches_of_the_size_asked():
     found = plan()
 
     counts = Counter(i for batch in found.batches for i in batch)
 
-    # At most twelve of a label, one woven text.
+    # At most twelve of a label, one woven text, and nothing of the last ten.
     assert len(found.training_examples) == 12 + 12 + 1
+    assert not {e.comment.text for e in EXAMPLES[30:]} & {
+        one.input.text for one in found.training_examples
+    }
     assert counts == dict.fromkeys(range(25), 1)
     assert sorted(map(len, found.batches)) == [1, 4, 4, 4, 4, 4, 4]
-
-
-def test_only_what_teaches_is_learnt_from():
-    texts = {e.comment.text for e in EXAMPLES[30:]}
-
-    assert not texts & {
-        training_example.input.text for training_example in plan().training_examples
-    }
 
 
 @pytest.mark.parametrize(
@@ -67,7 +54,7 @@ def test_a_share_of_an_epoch_is_so_many_batches_of_it(epochs, batches):
 
 @pytest.mark.parametrize("at", [0, 420, len(WOVEN)])
 def test_what_was_woven_in_is_taught_as_promotion_and_what_is_around_it_as_plain(at):
-    training_example = plan(texts=[woven(at)]).training_examples[-1]
+    training_example = plan(woven_at=at).training_examples[-1]
 
     text = training_example.input.text
     ((start, end),) = training_example.promotion

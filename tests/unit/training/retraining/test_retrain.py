@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -31,12 +33,12 @@ REMARKS = [
 ]
 
 
-def spam_text(number: int) -> str:
-    return f"{REMARKS[number % len(REMARKS)]} {PITCHES[number % len(PITCHES)]}"
-
-
 def ham_text(number: int) -> str:
     return REMARKS[number % len(REMARKS)]
+
+
+def spam_text(number: int) -> str:
+    return f"{ham_text(number)} {PITCHES[number % len(PITCHES)]}"
 
 
 def row(number: int, *, is_spam: bool, reviewer: str = "ola", owner: bool = True) -> dict:
@@ -80,10 +82,21 @@ def decisions(tmp_path_factory) -> Path:
 
 
 def arguments(run: Path, versions: Path, decisions: Path, *more: str) -> list[str]:
-    return [
-        *("--decisions", str(decisions), "--run", str(run), "--versions", str(versions)),
-        *more,
-    ]
+    named = ("--decisions", decisions, "--run", run, "--versions", versions)
+    return [*map(str, named), *more]
+
+
+@pytest.fixture
+def retrained(tmp_path, versions):
+    """Return a function from decisions to the report of a run on them."""
+
+    def retrained(decisions: Path | list[dict], *more: str) -> dict:
+        if isinstance(decisions, list):
+            decisions = write(decisions, tmp_path / "decisions.jsonl")
+        assert main(arguments(tmp_path / "run", versions, decisions, *more), CONFIG) == 0
+        return json.loads((tmp_path / "run" / "report.json").read_bytes())
+
+    return retrained
 
 
 class KilledError(BaseException):
@@ -157,7 +170,7 @@ def test_nothing_is_promoted_and_the_rest_of_the_version_is_untouched(versions, 
     assert changed == {"linear.npz", "card.json", "card.md", "manifest.json"}
 
 
-def test_flipped_labels_of_one_account_are_refused(tmp_path, versions):
+def test_flipped_labels_of_one_account_are_refused(retrained):
     rows = [row(number, is_spam=bool(number % 2)) for number in range(100)]
     for number in range(100, 300):
         flipped = row(number, is_spam=bool(number % 2), reviewer="mallory", owner=False)
@@ -166,32 +179,34 @@ def test_flipped_labels_of_one_account_are_refused(tmp_path, versions):
         flipped["label"] = "ham" if number % 2 else "spam"
         flipped["rulings"][0]["ruling"] = "approve" if number % 2 else "reject"
         rows.insert(number - 100, flipped)
-    file = write(rows, tmp_path / "decisions.jsonl")
 
-    main(arguments(tmp_path / "run", versions, file), CONFIG)
+    report = retrained(rows)
 
-    report = json.loads((tmp_path / "run" / "report.json").read_bytes())
     reason = "decided by somebody who contradicts confident verdicts too often"
     assert report["training_examples"]["set_aside"][reason] > 100
     assert report["newly_lost"] == []
 
 
-def test_few_decisions_are_nothing_to_learn(tmp_path, versions):
-    file = write([row(n, is_spam=True) for n in range(9)], tmp_path / "decisions.jsonl")
+def test_few_decisions_are_nothing_to_learn(retrained):
+    report = retrained([row(n, is_spam=True) for n in range(9)])
 
-    assert main(arguments(tmp_path / "run", versions, file), CONFIG) == 0
-
-    report = json.loads((tmp_path / "run" / "report.json").read_bytes())
     assert (report["recommendation"], report["version"]) == ("nothing to learn", None)
 
 
-def test_a_dry_run_says_what_would_be_learnt_and_how_long_it_takes(tmp_path, versions, decisions):
-    assert main(arguments(tmp_path / "run", versions, decisions, "--dry-run"), CONFIG) == 0
+def test_a_dry_run_says_what_would_be_learnt_and_how_long_it_takes(retrained, decisions):
+    report = retrained(decisions, "--dry-run")
 
-    report = json.loads((tmp_path / "run" / "report.json").read_bytes())
     assert report["recommendation"] is None
     assert report["training_examples"]["used"] >= 150
     assert report["planned_seconds"] > 0
+
+
+def test_neither_retraining_nor_the_fit_of_seams_loads_torch():
+    asked = "import sys, training.retrain, training.seams; print('torch' in sys.modules)"
+
+    said = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+
+    assert said.stdout == "False\n"
 
 
 def test_wrong_input_is_one_clear_message(tmp_path, versions, capsys):

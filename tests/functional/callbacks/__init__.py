@@ -1,0 +1,1 @@
+"""Tests of callbacks as sites and operators meet them."""
