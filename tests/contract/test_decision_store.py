@@ -24,12 +24,16 @@ _numbers = itertools.count(1)
 
 
 def make_decision(comment_id: CommentId, ruling: Ruling = Ruling.REJECT, **changes) -> Decision:
-    values = {"id": f"d{next(_numbers):04d}"} | changes
-    return factories.make_decision(values.pop("id"), comment_id, ruling, **values)
+    return factories.make_decision(f"d{next(_numbers):04d}", comment_id, ruling, **changes)
 
 
-def test_a_second_decision_with_the_same_id_is_refused(stores):
-    kept = keep_one(stores)
+@pytest.fixture
+def kept(stores) -> CommentId:
+    """Give a comment without a verdict."""
+    return keep_one(stores)
+
+
+def test_a_second_decision_with_the_same_id_is_refused(stores, kept):
     decision = make_decision(kept)
     stores.decisions.add(decision)
 
@@ -39,8 +43,7 @@ def test_a_second_decision_with_the_same_id_is_refused(stores):
     assert stores.cases.get(kept).decisions == (decision,)
 
 
-def test_an_undone_decision_stays_with_who_undid_it_and_when(stores):
-    kept = keep_one(stores)
+def test_an_undone_decision_stays_with_who_undid_it_and_when(stores, kept):
     decision = make_decision(kept)
     stores.decisions.add(decision)
     later = NOW + timedelta(minutes=1)
@@ -53,8 +56,7 @@ def test_an_undone_decision_stays_with_who_undid_it_and_when(stores):
     assert case.decision is None
 
 
-def test_another_ruling_replaces_the_one_in_force_for_good_and_says_which(stores):
-    kept = keep_one(stores)
+def test_another_ruling_replaces_the_one_in_force_for_good_and_says_which(stores, kept):
     later = NOW + timedelta(minutes=1)
     first = make_decision(kept)
     second = make_decision(kept, ruling=Ruling.APPROVE, decided_by="grace", decided_at=later)
@@ -69,9 +71,7 @@ def test_another_ruling_replaces_the_one_in_force_for_good_and_says_which(stores
     assert stores.cases.count(CaseFilter(state=State.DECIDED)) == 0
 
 
-def test_ruling_on_nothing_or_undoing_nothing_is_refused(stores):
-    kept = keep_one(stores)
-
+def test_ruling_on_nothing_or_undoing_nothing_is_refused(stores, kept):
     with pytest.raises(NotFoundError):
         stores.decisions.add(make_decision(CommentId("no")))
     with pytest.raises(NotFoundError):
@@ -82,8 +82,7 @@ def test_ruling_on_nothing_or_undoing_nothing_is_refused(stores):
     assert stores.cases.get(kept).decisions == ()
 
 
-def test_a_comment_decided_before_its_verdict_is_judged_all_the_same_but_not_reviewed(stores):
-    kept = keep_one(stores)
+def test_a_comment_decided_before_its_verdict_is_judged_all_the_same_but_not_reviewed(stores, kept):
     stores.decisions.add(make_decision(kept))
 
     attempts = stores.comments.load_unjudged([kept])
@@ -95,8 +94,7 @@ def test_a_comment_decided_before_its_verdict_is_judged_all_the_same_but_not_rev
     assert stores.cases.get(kept).state is State.DECIDED
 
 
-def test_of_several_who_undo_one_decision_exactly_one_does(stores):
-    kept = keep_one(stores)
+def test_of_several_who_undo_one_decision_exactly_one_does(stores, kept):
     stores.decisions.add(make_decision(kept))
 
     def undo() -> bool:
@@ -108,8 +106,7 @@ def test_of_several_who_undo_one_decision_exactly_one_does(stores):
     assert sum(at_once(*[undo] * 12)) == 1
 
 
-def test_of_decisions_made_at_the_same_time_all_are_kept_and_one_is_in_force(stores):
-    kept = keep_one(stores)
+def test_of_decisions_made_at_the_same_time_all_are_kept_and_one_is_in_force(stores, kept):
     stores.verdicts.add([make_verdict(kept)], audit=frozenset())
 
     at_once(*(partial(stores.decisions.add, make_decision(kept)) for _ in range(12)))
@@ -135,8 +132,7 @@ def test_where_nothing_can_be_told_nothing_was_decided(stores):
     assert stores.cases.get(decided).decisions == (decision,)
 
 
-def test_a_decision_that_was_not_seen_is_not_replaced(stores):
-    kept = keep_one(stores)
+def test_a_decision_that_was_not_seen_is_not_replaced(stores, kept):
     standing = make_decision(kept, ruling=Ruling.APPROVE)
     stores.decisions.add(standing, instead_of=())
 
@@ -171,8 +167,7 @@ def test_what_teaches_is_judged_kept_in_force_and_of_people_in_the_order_of_deci
     assert stores.decisions.find_training_decisions(limit=1) == after[1:]
 
 
-def test_every_decision_and_every_act_shows_in_what_changed_last(stores):
-    kept = keep_one(stores)
+def test_every_decision_and_every_act_shows_in_what_changed_last(stores, kept):
     seen = [stores.decisions.last_change()]
 
     stores.decisions.add(make_decision(kept))
@@ -200,8 +195,7 @@ def in_force(stores, *, limit: int) -> list[list[str]]:
     return pages
 
 
-def test_a_new_decision_waits_to_be_remembered_together_with_its_comment(stores):
-    kept = keep_one(stores)
+def test_a_new_decision_waits_to_be_remembered_together_with_its_comment(stores, kept):
     decision = make_decision(kept)
 
     stores.decisions.add(decision)
@@ -210,8 +204,7 @@ def test_a_new_decision_waits_to_be_remembered_together_with_its_comment(stores)
     assert waiting == [DecidedComment(decision=decision, comment=stores.cases.get(kept).comment)]
 
 
-def test_a_ruling_that_replaces_another_leaves_both_waiting(stores):
-    kept = keep_one(stores)
+def test_a_ruling_that_replaces_another_leaves_both_waiting(stores, kept):
     first, second = make_decision(kept), make_decision(kept, ruling=Ruling.APPROVE)
     stores.decisions.add(first)
     stores.decisions.mark_remembered([first])
@@ -221,8 +214,7 @@ def test_a_ruling_that_replaces_another_leaves_both_waiting(stores):
     assert unremembered(stores) == [first.id, second.id]
 
 
-def test_whoever_learnt_of_the_making_too_late_does_not_hide_the_undoing(stores):
-    kept = keep_one(stores)
+def test_whoever_learnt_of_the_making_too_late_does_not_hide_the_undoing(stores, kept):
     decision, other = make_decision(kept), make_decision(keep_one(stores))
     for one in (decision, other):
         stores.decisions.add(one)

@@ -436,32 +436,6 @@ def test_nobody_changes_the_line_of_a_comment_that_another_holds(database_url, c
     impatient.dispose()
 
 
-def test_numbers_follow_the_order_in_which_deliveries_become_visible(stores):
-    (kept,) = keep(stores)
-    adders, each = 4, 10
-    delivered: list[Delivery] = []
-    stuck = threading.Event()
-    stop = threading.Timer(60, stuck.set)
-
-    def adding() -> None:
-        for _ in range(each):
-            add(stores, kept, kept)
-
-    def delivering() -> None:
-        while len(delivered) < adders * each * 2 and not stuck.is_set():
-            for one in stores.deliveries.take_due(NOW, until=NOW + LEASE, limit=5):
-                delivered.append(one)
-                tell(stores, one.id)
-
-    stop.start()
-    at_once(delivering, *[adding] * adders)
-    stop.cancel()
-
-    numbers = [one.seq for one in delivered]
-    assert len(numbers) == adders * each * 2
-    assert numbers == sorted(set(numbers))
-
-
 def test_replaying_while_others_take_never_lends_two_of_one_comment(stores):
     ids = keep(stores, 10)
     first = add(stores, *ids)

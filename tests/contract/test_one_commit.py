@@ -8,7 +8,7 @@ import pytest
 
 from service.domain.case import Case
 from service.domain.comment import Label
-from service.domain.decision import BulkDecision, ChosenBy, Ruling
+from service.domain.decision import Ruling
 from service.domain.delivery import Delivery, Endpoint, EventKind, InboundHook, Platform
 from service.domain.errors import ConflictError, NotFoundError
 from service.domain.retraining import Answer, Retraining
@@ -40,10 +40,6 @@ def entry(act: str, subject: str = "s", detail: str = "") -> AuditEntry:
 
 def acts(changed) -> list[AuditEntry]:
     return [entry("undo" if one.undone_at else one.ruling.value, one.id) for one in changed]
-
-
-def refuse(*_) -> list[AuditEntry]:
-    raise ConflictError("not so")
 
 
 def told(stores) -> list[str]:
@@ -175,32 +171,6 @@ def test_an_undo_that_names_a_decision_takes_back_no_other(stores):
     assert logged(stores) == [("undo", "d2")]
 
 
-def test_a_bulk_decision_is_logged_once_as_it_begins_and_once_as_it_is_taken_back(stores):
-    bulk_decision = BulkDecision(
-        id="str_1",
-        what=ChosenBy.SEARCH,
-        ruling=Ruling.REJECT,
-        decided_by="ada",
-        decided_at=NOW,
-        n_left_out=1,
-    )
-
-    def act(one: BulkDecision) -> AuditEntry:
-        return entry("undo" if one.undone_at else "begin", one.id, f"{one.n_in_force}")
-
-    kept = keep_one(stores)
-    for _ in range(2):
-        stores.bulk_decisions.begin(bulk_decision, act=act)
-    stores.decisions.add_many([make_decision("d1", kept, bulk_decision_id="str_1")])
-    for _ in range(2):
-        stores.bulk_decisions.take_back("str_1", by="bea", at=NOW, act=act)
-
-    assert [(one.act, one.detail) for one in stores.audit_log.recent()] == [
-        ("undo", "1"),
-        ("begin", "0"),
-    ]
-
-
 def test_a_withdrawal_is_logged_once_and_an_erasure_with_its_number(stores):
     one, other = keep_one(stores), keep_one(stores)
     for _ in range(2):
@@ -304,20 +274,3 @@ def test_a_report_tells_of_a_comment_that_comes_to_wait_by_it_and_of_no_other(st
         )
 
     assert told(stores) == ["of r0"]
-
-
-def test_what_the_log_cannot_say_does_not_happen(stores):
-    kept = keep_one(stores)
-    standing = make_decision("d1", kept)
-    stores.decisions.add(standing)
-    late = replace(standing, id="d2", ruling=Ruling.APPROVE)
-
-    with pytest.raises(ConflictError):
-        stores.decisions.add(late, acts=refuse)
-    with pytest.raises(ConflictError):
-        stores.decisions.undo(kept, by="ada", at=NOW, acts=refuse)
-    with pytest.raises(ConflictError):
-        stores.personal_data.withdraw([kept], at=NOW, act=refuse)
-
-    case = stores.cases.get(kept)
-    assert (case.decisions, case.withdrawn_at) == ((standing,), None)

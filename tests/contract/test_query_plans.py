@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -16,15 +17,14 @@ import sqlalchemy as sa
 
 from service.domain.case import CaseFilter, Order, SpamOnly
 from service.domain.comment import Author, CommentId, Lane, Sender, SiteId
-from service.domain.decision import Ruling
 from service.domain.search import parse_search
 from service.domain.sender import Person
 from service.domain.site import Site
 from service.domain.verdict import Outcome, SiteRules
 from service.ports.comments import NewComment
-from service.stores.sql import SqlStores
+from service.stores.sql import SqlStores, create_engine
 from service.stores.sql.comments import comment_values
-from service.stores.sql.rows import Values, verdict_values
+from service.stores.sql.rows import Values, decision_values, delivery_values, verdict_values
 from service.stores.sql.search import first_place, terms_of, written
 from service.stores.sql.tables import (
     campaigns,
@@ -63,41 +63,28 @@ def _outcome(number: int) -> Outcome | None:
 
 
 def fill_many(engine: sa.Engine) -> None:
-    """Keep 20,000 comments of 20 sites over four months, judged, findable, some in campaigns."""
+    """Keep 20,000 comments of 20 sites over four months, judged, findable, some in campaigns.
+
+    Some are decided, and some have messages, all but the newest of which are delivered.
+    """
     stores = SqlStores(engine)
     for site_id in SITES:
         stores.sites.add(Site(id=site_id, name=site_id, created_at=NOW))
     with engine.begin() as connection:
-        for table, rows in _rows(connection):
-            connection.execute(sa.insert(table), rows)
+        examples = [_example(connection, number) for number in range(_TEXTS)]
+        for first in range(0, ROWS, _MANY):
+            rows = defaultdict(list)
+            for number in range(first, first + _MANY):
+                for table, row in _rows(number, *examples[number % _TEXTS]):
+                    rows[table].append(row)
+            for table, some in rows.items():
+                connection.execute(sa.insert(table), some)
         if engine.dialect.name == "sqlite":
             connection.exec_driver_sql("INSERT INTO search_fts(search_fts) VALUES('rebuild')")
-    _act(engine)
+    analyse = "ANALYZE" if engine.dialect.name == "sqlite" else "VACUUM ANALYZE"
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         # As the database does by itself some minutes after so much came in.
-        connection.exec_driver_sql("VACUUM ANALYZE" if _is_postgresql(engine) else "ANALYZE")
-
-
-def _is_postgresql(engine: sa.Engine) -> bool:
-    return engine.dialect.name == "postgresql"
-
-
-def _rows(connection: sa.Connection) -> Iterator[tuple[sa.Table, Sequence[Values]]]:
-    examples = [_example(connection, number) for number in range(_TEXTS)]
-    yield (
-        campaigns,
-        [
-            {"id": f"cam_{number:04d}", "created_at": NOW, "last_seen_at": NOW}
-            for number in range(ROWS // 40)
-        ],
-    )
-    for first in range(0, ROWS, _MANY):
-        numbers = range(first, first + _MANY)
-        made = [_made(number, *examples[number % _TEXTS]) for number in numbers]
-        yield comments, [one[0] for one in made]
-        yield verdicts, [one[1] for one in made if one[0]["outcome"] is not None]
-        yield comment_traits, [one[2] for one in made if one[0]["campaign_id"] is not None]
-        yield search_docs, [one[3] for one in made]
+        connection.exec_driver_sql(analyse)
 
 
 def _example(connection: sa.Connection, number: int) -> tuple[Values, Values, str]:
@@ -112,45 +99,61 @@ def _example(connection: sa.Connection, number: int) -> tuple[Values, Values, st
     return comment_values(new), verdict_values(verdict), terms
 
 
-def _made(
+def _rows(
     number: int, comment: Values, verdict: Values, terms: str
-) -> tuple[Values, Values, Values, Values]:
+) -> Iterator[tuple[sa.Table, Values]]:
+    """Yield the rows of the comment with this number."""
+    one, site_id = comment_id(number), SITES[number % len(SITES)]
     at = NOW - timedelta(minutes=9 * (ROWS - number))
     outcome = _outcome(number)
-    waits = outcome is Outcome.UNSURE
-    one = comment_id(number)
-    grouped = number % 4 == 1
-    row = comment | {
-        "id": one,
-        "site_id": SITES[number % len(SITES)],
-        "received_at": at,
-        "review_at": at,
-        "queued_at": at,
-        "fingerprint": f"{number:064x}",
-        "site_comment_digest": f"{number:064x}",
-        "content_key": f"{number:064x}",
-        "outcome": outcome.value if outcome else None,
-        "degraded": None if outcome is None else False,
-        "p_spam": None if outcome is None else 0.5,
-        "review_rank": 0 if waits else 2,
-        "campaign_id": f"cam_{number // 40:04d}" if grouped else None,
-        "author_name": f"Mara {number % 500}",
-        "sender_address_key": f"{number % 3_000:032x}",
-        "sender_network_key": f"{number % 900:032x}",
-        "sender_email_key": f"{number % 2_000:032x}",
-        "sender_name_key": f"{number % 500:032x}",
-    }
-    judged = verdict | {"comment_id": one, "judged_at": at}
-    traits = {
-        "comment_id": one,
-        "embedding": None,
-        "space": "made up",
-        "targets": [f"shop-{number % 50}.example"],
-        "copies": [],
-        "grouped_at": at,
-    }
-    doc = {"seq": first_place(at), "comment_id": one, "site_id": row["site_id"], "terms": terms}
-    return row, judged, traits, doc
+    is_decided = outcome is not None and number % _DECIDED_EVERY == 1
+    grouped, campaign_id = number % 4 == 1, f"cam_{number // 40:04d}"
+    sender = sender_of(number)
+    if number % 40 == 0:
+        yield campaigns, {"id": campaign_id, "created_at": NOW, "last_seen_at": NOW}
+    digest = f"{number:064x}"
+    yield (
+        comments,
+        comment
+        | dict.fromkeys(("received_at", "review_at", "queued_at"), at)
+        | dict.fromkeys(("fingerprint", "site_comment_digest", "content_key"), digest)
+        | {
+            "id": one,
+            "site_id": site_id,
+            "outcome": outcome.value if outcome else None,
+            "degraded": None if outcome is None else False,
+            "p_spam": None if outcome is None else 0.5,
+            "decided": is_decided,
+            "review_rank": 0 if outcome is Outcome.UNSURE and not is_decided else 2,
+            "campaign_id": campaign_id if grouped else None,
+            "author_name": f"Mara {number % 500}",
+            "sender_address_key": sender.address_key,
+            "sender_network_key": sender.network_key,
+            "sender_email_key": sender.email_key,
+            "sender_name_key": sender.name_key,
+        },
+    )
+    yield (
+        search_docs,
+        {"seq": first_place(at), "comment_id": one, "site_id": site_id, "terms": terms},
+    )
+    if outcome is not None:
+        yield verdicts, verdict | {"comment_id": one, "judged_at": at}
+    if grouped:
+        traits = {"embedding": None, "space": "made up", "copies": [], "grouped_at": at}
+        yield (
+            comment_traits,
+            traits | {"comment_id": one, "targets": [f"shop-{number % 50}.example"]},
+        )
+    if is_decided:
+        waits = NOW if number < _DECIDED_EVERY * _OPEN else None
+        decision = decision_values(make_decision(f"dec_{number}", one, decided_by="Ola"))
+        yield decisions, decision | {"unremembered_since": waits}
+    if number < _DELIVERIES:
+        waits = number >= _DELIVERIES - _OPEN
+        delivered = {"state": "delivered", "due_at": None, "ended_at": NOW}
+        delivery = delivery_values(make_delivery(one, site_id=site_id)) | {"due_at": NOW}
+        yield deliveries, delivery if waits else delivery | delivered
 
 
 def sender_of(number: int) -> Sender:
@@ -162,34 +165,6 @@ def sender_of(number: int) -> Sender:
         email_domain="mail.example",
         name_key=f"{number % 500:032x}",
     )
-
-
-def _act(engine: sa.Engine) -> None:
-    """Let some be decided and messages be delivered, all but the newest few of them."""
-    stores = SqlStores(engine)
-    decided = [number for number in range(1, ROWS, _DECIDED_EVERY) if _outcome(number)]
-    for start in range(0, len(decided), 250):
-        stores.decisions.add_many(
-            [
-                make_decision(f"dec_{number}", comment_id(number), Ruling.REJECT, decided_by="Ola")
-                for number in decided[start : start + 250]
-            ]
-        )
-    stores.deliveries.add(
-        [
-            make_delivery(comment_id(number), site_id=SITES[number % len(SITES)])
-            for number in range(_DELIVERIES)
-        ]
-    )
-    with engine.begin() as connection:
-        connection.execute(
-            sa.update(decisions).where(decisions.c.seq > _OPEN).values(unremembered_since=None)
-        )
-        connection.execute(
-            sa.update(deliveries)
-            .where(deliveries.c.seq <= _DELIVERIES - _OPEN)
-            .values(state="delivered", due_at=None, ended_at=NOW)
-        )
 
 
 # Whatever reads these from end to end grows with the archive.
@@ -298,6 +273,9 @@ ASKED: dict[str, Callable[[SqlStores], object]] = {
     ),
     "decisions that histories miss": lambda s: s.decisions.find_unremembered(limit=500),
     "decisions in force, a portion": lambda s: s.decisions.find_in_force(after=10, limit=50),
+    "comments not to be kept": lambda s: s.comments.find_unkept(
+        since=_RECENT, before=NOW, limit=200
+    ),
     "old comments": lambda s: s.personal_data.find_old(received_before=_OLD, limit=200),
     "old spam": lambda s: s.personal_data.find_old(
         received_before=_OLD, only=SpamOnly.NOT_APPROVED, limit=200
@@ -316,29 +294,31 @@ ASKED: dict[str, Callable[[SqlStores], object]] = {
 }
 
 
-@pytest.fixture
-def plans(engine: sa.Engine) -> Iterator[Callable[[Callable[[SqlStores], object]], list[str]]]:
+@pytest.fixture(params=["sqlite", "postgresql"])
+def plans(request, new_database) -> Iterator[Callable[[Callable[[SqlStores], object]], list[str]]]:
     """Give a function that returns how the planner would read what is asked."""
-    fill_many(engine)
-    stores = SqlStores(engine)
-    caught: list[tuple[str, object]] = []
+    with new_database(request.param) as url:
+        engine = create_engine(url, lock_timeout_ms=20_000)
+        fill_many(engine)
+        stores = SqlStores(engine)
+        caught: list[tuple[str, object]] = []
 
-    def catch(_connection, _cursor, said, parameters, *_more):
-        if said.split()[0] in {"SELECT", "UPDATE", "DELETE", "WITH"}:
-            caught.append((said, parameters))
+        def catch(_connection, _cursor, said, parameters, *_more):
+            if said.split()[0] in {"SELECT", "UPDATE", "DELETE", "WITH"}:
+                caught.append((said, parameters))
 
-    sa.event.listen(engine, "before_cursor_execute", catch)
+        sa.event.listen(engine, "before_cursor_execute", catch)
 
-    def explain(ask: Callable[[SqlStores], object]) -> list[str]:
-        caught.clear()
-        ask(stores)
-        asked = list(caught)
-        assert asked
-        with engine.connect() as connection:
-            return [step for said, given in asked for step in plan_of(connection, said, given)]
+        def explain(ask: Callable[[SqlStores], object]) -> list[str]:
+            caught.clear()
+            ask(stores)
+            asked = list(caught)
+            assert asked
+            with engine.connect() as connection:
+                return [step for said, given in asked for step in plan_of(connection, said, given)]
 
-    yield explain
-    sa.event.remove(engine, "before_cursor_execute", catch)
+        yield explain
+        engine.dispose()
 
 
 def plan_of(connection: sa.Connection, said: str, given: object) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from types import SimpleNamespace
@@ -41,49 +42,39 @@ from tests.factories import (
     make_verdict,
 )
 
-
-def test_a_verdict_comes_back_as_it_was_to_the_last_bit(stores):
-    kept = keep_one(stores)
-    weighed = tuple(
-        WeighedSignal(
-            signal=make_signal(
-                name, strength=1 / 3, spans=(Span(start=2, end=9),), boundaries=(2, 9)
-            ),
-            weight=math.pi,
-            contribution=math.pi / 3,
-        )
-        for name in ("front_page_link", "abrupt_shift")
+INSTRUCTED = Instruction(
+    entry_id="ent_1",
+    effect=Effect.BLOCK,
+    kind=EntryKind.PHRASE,
+    label="pills \x00 % example",
+    reason="Sells pills",
+)
+WEIGHED = tuple(
+    WeighedSignal(
+        signal=make_signal(name, strength=1 / 3, spans=spans, boundaries=boundaries),
+        weight=math.pi,
+        contribution=math.pi / 3,
     )
-    verdict = make_verdict(
-        kept,
-        signals=(*weighed, WeighedSignal(signal=make_signal(spans=()), weight=0, contribution=0)),
-        promo_spans=(Span(start=0, end=4), Span(start=7, end=70_000)),
-        score=0.1 + 0.2,
-        p_spam=math.nextafter(0.5, 1),
-        model_p_spam=5e-324,
-        model_contribution=-1e300,
+    for name, spans, boundaries in (
+        ("front_page_link", (Span(start=2, end=9),), (2, 9)),
+        ("abrupt_shift", (), ()),
     )
-
-    stores.verdicts.add([verdict], audit=frozenset())
-
-    assert stores.cases.get(kept).verdict == verdict
-
-
-def instructed(label: str | None) -> Instruction:
-    return Instruction(
-        entry_id="ent_1",
-        effect=Effect.BLOCK,
-        kind=EntryKind.PHRASE,
-        label=label,
-        reason="Sells pills",
-    )
+)
 
 
 @pytest.mark.parametrize(
     "told",
     [
-        {"outcome": Outcome.SPAM, "instruction": instructed("pills \x00 % example")},
-        {"outcome": Outcome.SPAM, "instruction": instructed(None)},
+        {
+            "signals": WEIGHED,
+            "promo_spans": (Span(start=0, end=4), Span(start=7, end=70_000)),
+            "score": 0.1 + 0.2,
+            "p_spam": math.nextafter(0.5, 1),
+            "model_p_spam": 5e-324,
+            "model_contribution": -1e300,
+        },
+        {"outcome": Outcome.SPAM, "instruction": INSTRUCTED},
+        {"outcome": Outcome.SPAM, "instruction": replace(INSTRUCTED, label=None)},
         {
             "model_p_spam": None,
             "signals": (),
@@ -91,9 +82,9 @@ def instructed(label: str | None) -> Instruction:
             "degraded_by": ("history", "model"),
         },
     ],
-    ids=["instructed", "of an erased label", "degraded"],
+    ids=["of odd numbers", "instructed", "of an erased label", "degraded"],
 )
-def test_a_verdict_that_lacks_or_follows_something_comes_back_as_it_was(stores, told):
+def test_a_verdict_comes_back_as_it_was_to_the_last_bit(stores, told):
     kept = keep_one(stores)
     verdict = make_verdict(kept, **told)
 
@@ -102,19 +93,23 @@ def test_a_verdict_that_lacks_or_follows_something_comes_back_as_it_was(stores, 
     assert stores.cases.get(kept).verdict == verdict
 
 
-def test_the_first_verdict_stays_untouched(stores):
-    judged, fresh = keep_one(stores), keep_one(stores)
+def test_the_first_verdict_stays_untouched_and_what_is_told_of_another_is_not_kept(stores):
+    judged, fresh, unknown = keep_one(stores), keep_one(stores), CommentId("unknown")
     first = make_verdict(judged, Outcome.HAM)
     stores.verdicts.add([first], audit=frozenset())
+    deliveries = [make_delivery(one) for one in (fresh, judged, unknown)]
 
     stored = stores.verdicts.add(
-        [make_verdict(judged, Outcome.SPAM), make_verdict(fresh)], audit=frozenset([judged])
+        [make_verdict(one, Outcome.SPAM) for one in (judged, fresh, unknown)],
+        audit=frozenset([judged]),
+        deliveries=deliveries,
     )
 
-    assert stored == [fresh]
     case = stores.cases.get(judged)
-    assert case.verdict == first
-    assert not case.audit
+    kept = stores.deliveries.recent(state=None, site_id=None, limit=9)
+    assert stored == [fresh]
+    assert (case.verdict, case.audit) == (first, False)
+    assert [one.id for one in kept] == [deliveries[0].id]
 
 
 def test_what_was_stored_is_answered_in_the_order_it_was_given_without_what_is_not_kept(stores):
@@ -145,21 +140,6 @@ def test_judges_whose_batches_cross_do_not_hinder_each_other(stores):
     stored = at_once(*(partial(stores.verdicts.add, one, audit=frozenset()) for one in batches))
 
     assert sorted(one for batch in stored for one in batch) == sorted(ids)
-
-
-def test_what_is_to_be_told_is_kept_with_the_verdict_and_only_with_it(stores):
-    fresh, judged, unknown = keep_one(stores), keep_one(stores), CommentId("unknown")
-    stores.verdicts.add([make_verdict(judged)], audit=frozenset())
-    deliveries = [make_delivery(one) for one in (fresh, judged, unknown)]
-
-    stores.verdicts.add(
-        [make_verdict(one) for one in (fresh, judged, unknown)],
-        audit=frozenset(),
-        deliveries=deliveries,
-    )
-
-    kept = stores.deliveries.recent(state=None, site_id=None, limit=9)
-    assert [one.id for one in kept] == [deliveries[0].id]
 
 
 DAY = timedelta(days=1)

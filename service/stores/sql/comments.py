@@ -233,8 +233,6 @@ class CommentStore(SqlStore):
             .where(
                 comments.c.site_id == site_id,
                 comments.c.content_key == content_key,
-                # Always true here, but the partial index is used only with it.
-                comments.c.content_key.is_not(None),
                 comments.c.received_at >= since,
             )
             .order_by(comments.c.received_at.desc(), comments.c.id.desc())

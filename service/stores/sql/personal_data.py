@@ -332,12 +332,8 @@ def _with_key(trait: Trait, number: int, *, limited: bool, limit: int) -> sa.Sel
     column = _COLUMNS[trait]
     found = []
     for place in range(number):
-        query = sa.select(*_READ_COLUMNS).where(
-            column == sa.bindparam(f"{trait.name}_{place}"),
-            _is_other,
-            # Always true here, but the partial index is used only with it.
-            column.is_not(None),
-        )
+        has_key = column == sa.bindparam(f"{trait.name}_{place}")
+        query = sa.select(*_READ_COLUMNS).where(has_key, _is_other)
         if limited:
             query = query.where(comments.c.site_id.in_(_SITE_IDS))
         found.append(query.order_by(comments.c.received_at.desc()).limit(limit))
