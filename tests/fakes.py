@@ -60,7 +60,6 @@ class FixedClassifier:
         self.batches: list[int] = []
 
     def score_batch(self, inputs: Sequence[ModelInput]) -> list[ModelOutput]:
-        """See `Classifier.score_batch`."""
         if self.answer is None:
             raise ModelUnavailableError("the classifier is switched off")
         self.batches.append(len(inputs))
@@ -113,7 +112,6 @@ class ForgetfulHistory(MemoryHistoryStore):
     def gather(
         self, comments: Sequence[Comment], *, now: datetime, only_filled: bool = False
     ) -> list[History]:
-        """See `ValkeyHistoryStore.gather`."""
         return [History() for _ in comments]
 
 
@@ -121,11 +119,9 @@ class PlainHasher:
     """Hashes passwords fast and badly; see `PasswordHasher`."""
 
     def hash(self, password: str) -> str:
-        """See `PasswordHasher.hash`."""
         return hashlib.sha256(f"plain:{password}".encode()).hexdigest()
 
     def verify(self, password_hash: str, password: str) -> bool:
-        """See `PasswordHasher.verify`."""
         return password_hash == self.hash(password)
 
 
@@ -141,7 +137,6 @@ class InlineQueue(MemoryScoringQueue):
         self.services: Services | None = None
 
     def put(self, ids: Sequence[CommentId], lane: Lane) -> None:
-        """See `ScoringQueue.put`."""
         super().put(ids, lane)
         if self.judges:
             self.run()
@@ -155,30 +150,20 @@ class InlineQueue(MemoryScoringQueue):
         return stored
 
 
-class CountingDeliveryQueue:
-    """Counts how often it was woken; see `DeliveryQueue`."""
+class CountingQueue:
+    """Counts how often it was woken; see `DeliveryQueue` and `TrainerQueue`.
 
-    def __init__(self) -> None:
-        self.woken = 0
-
-    def wake(self) -> None:
-        """See `DeliveryQueue.wake`."""
-        self.woken += 1
-
-
-class CountingTrainerQueue:
-    """Counts how often it was woken; see `TrainerQueue`. `heard` is what `is_heard` returns."""
+    `heard` is what `is_heard` returns.
+    """
 
     def __init__(self) -> None:
         self.woken = 0
         self.heard = True
 
     def wake(self) -> None:
-        """See `TrainerQueue.wake`."""
         self.woken += 1
 
     def is_heard(self) -> bool:
-        """See `TrainerQueue.is_heard`."""
         return self.heard
 
 
@@ -229,11 +214,9 @@ class RecordingNotifier:
         self.sent: list[tuple[Delivery, Endpoint | None]] = []
 
     def refuse(self, url: str) -> str | None:
-        """See `SiteNotifier.refuse`."""
         return "is refused in this test" if url in self.refused else None
 
     def send(self, delivery: Delivery, endpoint: Endpoint | None) -> SendOutcome:
-        """See `SiteNotifier.send`."""
         self.sent.append((delivery, endpoint))
         attempt = DeliveryAttempt(
             delivery_id=delivery.id,
@@ -247,7 +230,6 @@ class RecordingNotifier:
         )
 
     def apply(self, delivery: Delivery, endpoint: Endpoint, act: PlatformAct) -> SendOutcome:
-        """See `SiteNotifier.apply`."""
         raise NotImplementedError
 
 
@@ -290,7 +272,7 @@ def make_services(
     model = make_model(classifier)
     values = {
         **{name: port for name, port in vars(stores).items() if name != "engine"},
-        "delivery_queue": CountingDeliveryQueue(),
+        "delivery_queue": CountingQueue(),
         "notifier": RecordingNotifier(clock),
         "rebuild_place": MemoryRebuildPlace(),
         "form_challenges": AltchaFormChallenges(b"a secret for tests, long enough"),
@@ -313,7 +295,7 @@ def make_services(
         "find_system": lambda _address: None,
         "entries_in_force": BookKeeper(stores.list_entries, clock, recheck_seconds=0).current,
         "versions": SmallShelf("test-1"),
-        "trainer_queue": CountingTrainerQueue(),
+        "trainer_queue": CountingQueue(),
         "audit_share": 0.0,
     }
     services = Services(**(values | changes))

@@ -13,14 +13,20 @@ from service.domain.sender import Conduct, History
 from tests.ledger import Ledger
 
 
-class MemoryHistoryStore:
-    """Counts decisions and sightings in memory; see `ValkeyHistoryStore`.
+class _Switched:
+    """Setting `available` to False makes every call fail as an unreachable server would."""
 
-    Setting `available` to False makes every call fail as an unreachable server would.
-    """
+    available = True
+
+    def _refuse_if_unavailable(self) -> None:
+        if not self.available:
+            raise StoreUnavailableError("it is switched off")
+
+
+class MemoryHistoryStore(_Switched):
+    """Counts decisions and sightings in memory; see `ValkeyHistoryStore`."""
 
     def __init__(self) -> None:
-        self.available = True
         self._lock = threading.Lock()
         # None marks a decision that was taken back: a delayed repeat must not count it again.
         self._counted: dict[str, tuple[Ruling, datetime] | None] = {}
@@ -30,7 +36,6 @@ class MemoryHistoryStore:
     def gather(
         self, comments: Sequence[Comment], *, now: datetime, only_filled: bool = False
     ) -> list[History]:
-        """See `ValkeyHistoryStore.gather`."""
         self._refuse_if_unavailable()
         if only_filled and not self._filled:
             raise HistoryBlankError("the history store is blank")
@@ -38,7 +43,6 @@ class MemoryHistoryStore:
             return self._ledger.gather(comments, now=now)
 
     def learn(self, decision_id: str, comment: Comment, ruling: Ruling, *, at: datetime) -> bool:
-        """See `ValkeyHistoryStore.learn`."""
         self._refuse_if_unavailable()
         with self._lock:
             if decision_id in self._counted:
@@ -48,7 +52,6 @@ class MemoryHistoryStore:
         return True
 
     def unlearn(self, decision_id: str, comment: Comment, ruling: Ruling, *, at: datetime) -> bool:
-        """See `ValkeyHistoryStore.unlearn`."""
         del ruling, at  # what was learnt counts
         self._refuse_if_unavailable()
         with self._lock:
@@ -61,34 +64,25 @@ class MemoryHistoryStore:
         return True
 
     def forget(self, sender: Sender) -> None:
-        """See `ValkeyHistoryStore.forget`."""
         self._refuse_if_unavailable()
         with self._lock:
             self._ledger.forget(sender)
 
     def conducts(self, sender: Sender, *, now: datetime) -> dict[str, Conduct]:
-        """See `ValkeyHistoryStore.conducts`."""
         self._refuse_if_unavailable()
         with self._lock:
             return self._ledger.conducts(sender, now=now)
 
     def ping(self) -> None:
-        """See `ValkeyHistoryStore.ping`."""
         self._refuse_if_unavailable()
 
     def is_blank(self) -> bool:
-        """See `ValkeyHistoryStore.is_blank`."""
         self._refuse_if_unavailable()
         return not self._filled
 
     def mark_filled(self) -> None:
-        """See `ValkeyHistoryStore.mark_filled`."""
         self._refuse_if_unavailable()
         self._filled = True
-
-    def _refuse_if_unavailable(self) -> None:
-        if not self.available:
-            raise StoreUnavailableError("the history store is switched off")
 
 
 class MemoryRebuildPlace:
@@ -99,26 +93,20 @@ class MemoryRebuildPlace:
         self._place: int | None = None
 
     def find(self) -> int:
-        """See `RebuildPlace.find`."""
         with self._lock:
             if self._place is None:
                 self._place = 0
             return self._place
 
-    def move(self, seen: int, to: int) -> bool:
-        """See `RebuildPlace.move`."""
-        return self._moved(seen, to)
-
     def clear(self, seen: int) -> bool:
-        """See `RebuildPlace.clear`."""
-        return self._moved(seen, None)
+        return self.move(seen, None)
 
     def wipe(self) -> None:
         """Lose the place, as a server that is wiped does."""
         with self._lock:
             self._place = None
 
-    def _moved(self, seen: int, to: int | None) -> bool:
+    def move(self, seen: int, to: int | None) -> bool:
         with self._lock:
             if self._place is None or self._place != seen:
                 return False
@@ -133,13 +121,11 @@ class MemoryDigestClaims:
         self._claimed: set[str] = set()
 
     def claim(self, digest: str) -> bool:
-        """See `DigestClaims.claim`."""
         is_first = digest not in self._claimed
         self._claimed.add(digest)
         return is_first
 
     def release(self, digest: str) -> None:
-        """See `DigestClaims.release`."""
         self._claimed.discard(digest)
 
 
@@ -152,36 +138,28 @@ class MemorySpentTokens:
         self._sites: set[SiteId] = set()
 
     def spend(self, token_id: str, *, use: str, site_id: SiteId) -> bool:
-        """See `SpentTokens.spend`."""
         with self._lock:
             self._sites.add(site_id)
             return self._uses.setdefault(token_id, use) == use
 
     def are_used_by(self, site_id: SiteId) -> bool:
-        """See `SpentTokens.are_used_by`."""
         with self._lock:
             return site_id in self._sites
 
 
-class MemoryScoringQueue:
-    """Keeps ids in order until `take` fetches them; see `ScoringQueue`.
-
-    Setting `available` to False makes every call fail as an unreachable broker would.
-    """
+class MemoryScoringQueue(_Switched):
+    """Keeps ids in order until `take` fetches them; see `ScoringQueue`."""
 
     def __init__(self) -> None:
-        self.available = True
         self._lock = threading.Lock()
         self._waiting: dict[Lane, list[CommentId]] = {lane: [] for lane in Lane}
 
     def put(self, ids: Sequence[CommentId], lane: Lane) -> None:
-        """See `ScoringQueue.put`."""
         self._refuse_if_unavailable()
         with self._lock:
             self._waiting[lane].extend(ids)
 
     def depth(self) -> Mapping[Lane, int]:
-        """See `ScoringQueue.depth`."""
         self._refuse_if_unavailable()
         with self._lock:
             return {lane: len(waiting) for lane, waiting in self._waiting.items()}
@@ -196,7 +174,3 @@ class MemoryScoringQueue:
                 taken += self._waiting[lane][:room]
                 del self._waiting[lane][:room]
         return taken
-
-    def _refuse_if_unavailable(self) -> None:
-        if not self.available:
-            raise StoreUnavailableError("the queue is switched off")

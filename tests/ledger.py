@@ -76,7 +76,6 @@ class Ledger:
             self._conducts.pop(account, None)
 
     def conducts(self, sender: Sender, *, now: datetime) -> dict[str, Conduct]:
-        """See `ValkeyHistoryStore.conducts`."""
         kept = {name: self._conducts.get(name, {}) for name in self._accounts_of(sender)}
         found = {name: conduct_from([fields], now=now) for name, fields in sorted(kept.items())}
         return {name: conduct for name, conduct in found.items() if conduct is not None}

@@ -80,7 +80,9 @@ class Platform:
     """A platform with one comment, one token for it, and what goes wrong there.
 
     `fails` answers in place of the platform as long as it is set; `said` lists what it was asked
-    and what it answered.
+    and what it answered. A kind of platform has three methods: `unauthorized` refuses a wrong token
+    (None for the right one), `limit` asks for two minutes, `carry_out` returns what a request asks
+    for, in short, and the answer.
     """
 
     form: DeliveryForm
@@ -112,18 +114,6 @@ class Platform:
     def close(self) -> None:
         """End it."""
         self.site.close()
-
-    def limit(self) -> Answer:
-        """Return how it asks for two minutes."""
-        raise NotImplementedError
-
-    def carry_out(self, received: Received) -> tuple[str, Answer]:
-        """Return what a request asks for, in short, and what is answered."""
-        raise NotImplementedError
-
-    def unauthorized(self, received: Received) -> Answer | None:
-        """Return how a wrong token is refused, None for the right one."""
-        raise NotImplementedError
 
     def _answer(self, received: Received) -> Iterable[bytes]:
         asked, answer = self.carry_out(received)

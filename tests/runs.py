@@ -11,6 +11,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from service.domain.errors import TrainingFailedError, TrainingStoppedError
 from service.domain.retraining import (
     Check,
@@ -18,6 +20,7 @@ from service.domain.retraining import (
     RetrainingOptions,
     RetrainingReport,
     TrainingProgress,
+    report_to,
 )
 from service.ports.training import KeptDecisions, RunFiles
 from service.training_runs import TrainingProcesses
@@ -41,8 +44,16 @@ REPORT = RetrainingReport(
 )
 
 
+def play_training(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Make the folder in which the program for tests is told what to do, and tells what it saw."""
+    folder.mkdir()
+    monkeypatch.setenv("FAKE_TRAINING", str(folder))
+    (folder / "report.json").write_text(json.dumps(report_to(REPORT)))
+    return folder
+
+
 def processes(tmp_path: Path, **options: Any) -> TrainingProcesses:
-    """Return runs of the training program for tests; FAKE_TRAINING must name its folder."""
+    """Return runs of the training program for tests, of which `play_training` makes the folder."""
     program = (sys.executable, str(Path(__file__).with_name("fake_training.py")))
     values: dict[str, Any] = {"packages": (), "look_every_seconds": 0.02, "program": program}
     return TrainingProcesses(tmp_path / "retraining", tmp_path / "models", **(values | options))

@@ -75,20 +75,16 @@ def running_valkey(folder: Path | None = None, *, port: int | None = None) -> It
         home = folder or own
         password = _password_in(home)
         address = own / "valkey.sock"
-        where = (
-            ["--port", "0", "--unixsocket", str(address), "--unixsocketperm", "700"]
-            if port is None
-            else ["--port", str(port), "--bind", "127.0.0.1"]
-        )
+        if port is None:
+            where = ["--port", "0", "--unixsocket", str(address), "--unixsocketperm", "700"]
+            url = f"unix://:{password}@{address}"
+        else:
+            where = ["--port", str(port), "--bind", "127.0.0.1"]
+            url = f"redis://:{password}@127.0.0.1:{port}/0"
         keep = ["--appendonly", "yes"] if folder else ["--appendonly", "no", "--save", ""]
         process = _launch(
             [str(valkey_binary()), *where, "--requirepass", password, "--dir", str(home), *keep],
             log=home / "log",
-        )
-        url = (
-            f"unix://:{password}@{address}"
-            if port is None
-            else (f"redis://:{password}@127.0.0.1:{port}/0")
         )
         server = Server(url=url, process=process)
         try:
@@ -99,11 +95,11 @@ def running_valkey(folder: Path | None = None, *, port: int | None = None) -> It
 
 
 @contextlib.contextmanager
-def running_valkey_cluster(nodes: int = 3) -> Iterator[Sequence[Server]]:
-    """Run a cluster of Valkey servers that share all slots evenly, until the block ends."""
+def running_valkey_cluster() -> Iterator[Sequence[Server]]:
+    """Run a cluster of three Valkey servers that share all slots evenly, until the block ends."""
     with contextlib.ExitStack() as stack:
         password = secrets.token_urlsafe(24)
-        ports = [(free_port(), free_port()) for _ in range(nodes)]
+        ports = [(free_port(), free_port()) for _ in range(3)]
         servers, logs = [], []
         for port, bus in ports:
             home = stack.enter_context(_short_folder("slopsieve-cluster-"))

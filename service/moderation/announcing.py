@@ -26,7 +26,7 @@ Endpoints = Mapping[SiteId, Endpoint | None]
 """The endpoint of each site, None for a site without one."""
 
 
-def tell_of_decisions(seen: Iterable[Case], services: Services, *, at_once: bool = False) -> None:
+def _tell_of_decisions(seen: Iterable[Case], services: Services, *, at_once: bool = False) -> None:
     """Deliver the messages that were stored with decisions or their undoing.
 
     `seen` are the cases as they were before. If a verdict was stored meanwhile, another message is
@@ -257,7 +257,7 @@ def record_rulings(
     changed = services.decisions.add_many(
         decisions, deliveries=messages, acts=acts, open_only=open_only
     )
-    return _deliver_changes(cases, changed, messages, services, at_once=at_once)
+    return deliver_changes(cases, changed, messages, services, at_once=at_once)
 
 
 def undo_rulings(
@@ -273,20 +273,20 @@ def undo_rulings(
         deliveries=messages,
         acts=acts,
     )
-    return _deliver_changes(cases, changed, messages, services, at_once=False)
+    return deliver_changes(cases, changed, messages, services)
 
 
-def _deliver_changes(
+def deliver_changes(
     cases: Sequence[Case],
     changed: Sequence[Decision],
     messages: Sequence[Delivery],
     services: Services,
     *,
-    at_once: bool,
+    at_once: bool = False,
 ) -> list[DecidedComment]:
     """Deliver the messages of changed decisions; return these with their comments."""
     seen = {case.comment.id: case for case in cases}
     if messages:
         ids = dict.fromkeys(one.comment_id for one in changed)
-        tell_of_decisions([seen[one] for one in ids], services, at_once=at_once)
+        _tell_of_decisions([seen[one] for one in ids], services, at_once=at_once)
     return [DecidedComment(decision=one, comment=seen[one.comment_id].comment) for one in changed]

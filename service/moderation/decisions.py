@@ -13,8 +13,8 @@ from service.domain.decision import BulkDecision, ChosenBy, DecidedComment, Deci
 from service.domain.errors import ConflictError, InvalidInputError, NotFoundError, Problem
 from service.moderation.acts import act_on_bulk_decision, acts_on_comments
 from service.moderation.announcing import (
+    deliver_changes,
     record_rulings,
-    tell_of_decisions,
     undo_rulings,
     write_ruling_messages,
 )
@@ -78,9 +78,7 @@ def decide_comment(
             return case
         raise
     changed = [replaced, decision] if replaced is not None else [decision]
-    remember([DecidedComment(decision=one, comment=case.comment) for one in changed], services)
-    if messages:
-        tell_of_decisions([case], services, at_once=at_once)
+    remember(deliver_changes([case], changed, messages, services, at_once=at_once), services)
     return services.cases.get(comment_id)
 
 
@@ -125,9 +123,7 @@ def undo_decision(
             raise
         # A concurrent request undid it.
         return services.cases.get(comment_id)
-    remember([DecidedComment(decision=undone, comment=case.comment)], services)
-    if messages:
-        tell_of_decisions([case], services)
+    remember(deliver_changes([case], [undone], messages, services), services)
     return services.cases.get(comment_id)
 
 

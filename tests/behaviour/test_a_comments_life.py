@@ -38,7 +38,7 @@ from service.moderation.revise import report_comment, withdraw_comment
 from service.ports.comments import NewComment
 from service.ports.services import Services
 from tests.factories import SITE, make_comment
-from tests.fakes import FixedClassifier, make_site
+from tests.fakes import FixedClassifier, deliver_all, make_site
 from tests.worlds import FailingAt, services_in
 
 PEOPLE = ("mara@example.org", "ola@example.org")
@@ -288,9 +288,7 @@ class CommentsLife(RuleBasedStateMachine):
         remember_open(self.services)
         self.services.notifier.status = 204
         self.services.clock.advance(days=1)
-        while due := take_deliveries(self.services, limit=99):
-            for one in due:
-                deliver(one, self.services)
+        deliver_all(self.services)
         told = {
             one.comment_id: json.loads(one.payload)["data"]
             for one, _ in self.services.notifier.sent

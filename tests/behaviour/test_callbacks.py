@@ -306,6 +306,10 @@ def all_told(patient):
     return [(one["type"], one["data"]["action"], one["data"]["ruling"]) for one in sent]
 
 
+DECIDED, JUDGED = "comment.decided", "comment.judged"
+APPROVED = [(DECIDED, "publish", "approve"), (JUDGED, "publish", "approve")]
+
+
 @pytest.mark.parametrize("at_once", [False, True])
 def test_a_verdict_after_a_ruling_does_not_contradict_it(patient, judged_late, at_once):
     judged_late(at_once=at_once)
@@ -313,9 +317,8 @@ def test_a_verdict_after_a_ruling_does_not_contradict_it(patient, judged_late, a
 
     patient.clock.advance(seconds=30)
 
-    told = [("comment.decided", "publish", "approve"), ("comment.judged", "publish", "approve")]
-    assert all_told(patient) == told
-    assert early == (told if at_once else [])
+    assert all_told(patient) == APPROVED
+    assert early == (APPROVED if at_once else [])
 
 
 def test_an_undo_of_what_the_site_may_know_is_told_and_the_verdict_without_it(patient, judged_late):
@@ -324,11 +327,8 @@ def test_an_undo_of_what_the_site_may_know_is_told_and_the_verdict_without_it(pa
     undo_decision(comment_id, patient, undone_by="ada")
 
     told = all_told(patient)
-    assert told[0] == ("comment.decided", "publish", "approve")
-    assert sorted(told[1:]) == [
-        ("comment.decided", "reject", None),
-        ("comment.judged", "reject", None),
-    ]
+    assert told[0] == APPROVED[0]
+    assert sorted(told[1:]) == [(DECIDED, "reject", None), (JUDGED, "reject", None)]
 
 
 def test_nobody_is_asked_to_review_what_was_decided_before_its_verdict(patient, judged_late):
@@ -346,8 +346,7 @@ def test_a_ruling_taken_over_from_elsewhere_is_not_contradicted_either(patient, 
     take_over_rulings({comment_id: Ruling.APPROVE}, patient, site_id=SITE, decided_by="import")
     patient.queue.run()
 
-    told = [("comment.decided", "publish", "approve"), ("comment.judged", "publish", "approve")]
-    assert [one for one in all_told(patient) if one[2] == "approve"] == told
+    assert [one for one in all_told(patient) if one[2] == "approve"] == APPROVED
 
 
 def test_a_report_before_the_verdict_that_contradicts_it_asks_for_review_once(patient):

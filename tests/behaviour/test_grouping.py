@@ -27,7 +27,7 @@ from service.moderation.decisions import (
 from service.moderation.lists import NewEntry, add_entry
 from service.moderation.remembering import REJECTED_BY_PEOPLE, rebuild_all, remember_open
 from tests.factories import NOW, SITE, make_comment, make_report
-from tests.fakes import Overridden, make_site, submit_to
+from tests.fakes import Overridden, away, make_site, submit_to
 from tests.worlds import FailingAt, kept_world, services_in
 
 # No two of them share a run of words; what they share is where they lead.
@@ -172,19 +172,11 @@ def test_memory_that_is_not_filled_yet_places_nobody(services, clock):
 @pytest.mark.parametrize("method", ["take_lease", "fresh", "place", "grouped"])
 def test_a_store_that_fails_costs_a_turn_and_nobody_their_verdict(services, memory, method):
     ids = advertised(services, 4)
-    campaigns, failed = services.campaigns, []
-
-    def fail_once(*given, **named):
-        if not failed:
-            failed.append(method)
-            raise StoreUnavailableError("away")
-        return getattr(campaigns, method)(*given, **named)
-
-    shaky = replace(services, campaigns=Overridden(campaigns, **{method: fail_once}))
+    broken = replace(services, campaigns=Overridden(services.campaigns, **{method: away}))
 
     with pytest.raises(StoreUnavailableError):
-        group_all(shaky, memory)
-    group_all(shaky, memory)
+        group_all(broken, memory)
+    group_all(services, memory)
 
     assert all(services.cases.get(one).verdict for one in ids)
     assert len(campaigns_of(services, ids)) == 1

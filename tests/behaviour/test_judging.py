@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 
@@ -124,13 +125,16 @@ def test_a_sites_own_cutoffs_win_over_the_promised_ones():
 def test_with_the_queue_away_a_comment_is_kept_and_the_sweep_queues_it_later(services, clock):
     services.queue.put = away
     comment = make_comment()
+    # The store, too, goes away once the comment is kept.
+    forgetful = Overridden(services.comments, mark_queued=away)
 
-    submit(services, comment)
+    [added] = submit(replace(services, comments=forgetful), comment)
     clock.advance(seconds=30)
     while_away = sweep_stranded(services)
     del services.queue.put
     when_back = sweep_stranded(services)
 
+    assert added.outcome is AddOutcome.NEW
     assert (while_away, when_back) == (0, 1)
     assert services.cases.get(comment.id).state is State.JUDGED
 
@@ -161,17 +165,6 @@ def test_what_waits_in_its_lane_is_not_queued_twice_however_long(services, clock
         sweep_stranded(services)
 
     assert services.queue.depth() == {Lane.INTERACTIVE: 0, Lane.BULK: 2}
-
-
-def test_comments_that_are_kept_and_queued_are_accepted_though_the_store_goes_away_then():
-    stores = fresh_stores(sites=[make_site()])
-    forgetful = Overridden(stores.comments, mark_queued=away)
-    services = make_services(stores=stores, comments=forgetful)
-
-    added = submit(services, make_comment())
-
-    assert [answer.outcome for answer in added] == [AddOutcome.NEW]
-    assert services.cases.get(added[0].comment_id).state is State.JUDGED
 
 
 def test_the_audit_sample_is_a_fixed_share_of_confident_verdicts():

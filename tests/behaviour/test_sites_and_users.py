@@ -97,48 +97,32 @@ def test_a_client_that_names_its_blog_puts_back_nothing_that_an_owner_has_just_s
     ]
 
 
-class CountingFigureStore:
-    """Remembers what it was asked for and counts nothing; see `FigureStore`."""
-
-    def __init__(self) -> None:
-        self.asked: list[Scope] = []
-
-    def count(self, scope: Scope) -> FigureCounts:
-        """See `FigureStore.count`."""
-        self.asked.append(scope)
-        return FigureCounts()
-
-
 @pytest.fixture
-def store() -> CountingFigureStore:
-    return CountingFigureStore()
+def asked(services):
+    """Return the scopes of all figures that are counted."""
+    scopes = []
+    services.figures.count = lambda scope: scopes.append(scope) or FigureCounts()
+    return scopes
 
 
-@pytest.fixture
-def counted(store):
-    return make_services(figures=store)
+def test_days_are_whole_utc_days_with_today_among_them(services, asked):
+    figures = FigureBook(services).read(None, days=7)
 
-
-def test_days_are_whole_utc_days_with_today_among_them(counted, store):
-    figures = FigureBook(counted).read(None, days=7)
-
-    assert store.asked == [
-        Scope(site_ids=None, since=NOW.replace(hour=0) - timedelta(days=6), until=NOW)
-    ]
+    assert asked == [Scope(site_ids=None, since=NOW.replace(hour=0) - timedelta(days=6), until=NOW)]
     assert [one.day for one in figures.days] == [
         NOW.date() - timedelta(days=ago) for ago in range(6, -1, -1)
     ]
 
 
-def test_the_same_figures_are_counted_once_a_minute(counted, store):
-    book = FigureBook(counted)
+def test_the_same_figures_are_counted_once_a_minute(services, asked):
+    book = FigureBook(services)
     b_and_a, a_and_b = (SiteId("b"), SiteId("a")), (SiteId("a"), SiteId("b"))
 
     book.read(b_and_a, days=7)
-    counted.clock.advance(seconds=59)
+    services.clock.advance(seconds=59)
     book.read(a_and_b, days=7)
-    asked_at_once = len(store.asked)
-    counted.clock.advance(seconds=2)
+    asked_at_once = len(asked)
+    services.clock.advance(seconds=2)
     book.read(a_and_b, days=7)
 
-    assert (asked_at_once, len(store.asked)) == (1, 2)
+    assert (asked_at_once, len(asked)) == (1, 2)

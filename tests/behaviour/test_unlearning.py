@@ -1,4 +1,4 @@
-"""Whatever was decided, undone, erased and set in whatever order: only what is left has taught."""
+"""Whatever was judged, decided, undone, erased and set: only what is left has taught."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class World:
     )
 
     def __post_init__(self) -> None:
-        self.worker = self.start_worker()
+        self.worker, self.other_worker = self.start_worker(), self.start_worker()
         # Verdicts must not hang on who else has posted: only what is learnt of them is compared.
         self.services: Services = make_services(
             stores=self.stores, judges=self.judges, history=ForgetfulHistory()
@@ -119,30 +119,38 @@ ACTS = {
     "switch on": lambda world, n, by: set_site(world, n, learns=True),
     "forget": lambda world, n, by: set_site(world, n, learns_since=world.services.clock()),
     "ask": lambda world, n, by: world.worker.current(),
+    "ask another": lambda world, n, by: world.other_worker.current(),
 }
-_acts = st.lists(
-    st.tuples(
-        st.sampled_from(["approve", "reject", "reject", *ACTS, "ask"]),
-        st.integers(0, N_COMMENTS - 1),
-        st.sampled_from(HANDS),
-    ),
-    max_size=30,
-)
+JUDGING = {"judge": lambda world, n, by: judge_batch([comment_id(n)], world.services)}
 
 
-@settings(deadline=None, max_examples=20)
-@given(acts=_acts)
+def _acts(*more: str) -> st.SearchStrategy[list[tuple[str, int, str]]]:
+    names = st.sampled_from(["approve", "reject", "reject", *ACTS, "ask", *more])
+    numbers, hands = st.integers(0, N_COMMENTS - 1), st.sampled_from(HANDS)
+    return st.lists(st.tuples(names, numbers, hands), max_size=20)
+
+
+@settings(deadline=None, max_examples=15)
+@given(early=_acts("judge", "judge"), late=_acts())
 @databases_given_back()
-def test_only_what_is_left_in_force_has_taught_to_the_last_bit(acts):
-    world = World()
+def test_only_what_is_left_in_force_has_taught_to_the_last_bit(early, late):
+    world = World(judges=False)
     for number in range(N_COMMENTS):
         world.post(number)
 
-    for act, number, by in acts:
-        world.services.clock.advance(hours=7)
-        ACTS[act](world, number, by)
+    def happens(acts):
+        for act, number, by in acts:
+            world.services.clock.advance(hours=7)
+            (ACTS | JUDGING)[act](world, number, by)
 
-    assert state(world.worker.current()) == world_of_the_rest(world).state()
+    happens(early)
+    happens([("judge", number, "") for number in range(N_COMMENTS)])
+    # A late verdict leaves no trace, and is found by reading all.
+    world.seconds += READ_ALL_SECONDS
+    happens([("ask", 0, ""), ("ask another", 0, ""), *late])
+
+    rest = world_of_the_rest(world).state()
+    assert state(world.worker.current()) == state(world.other_worker.current()) == rest
 
 
 def world_of_the_rest(world: World) -> World:
@@ -170,37 +178,6 @@ def world_of_the_rest(world: World) -> World:
 
 def number_of(key: CommentId) -> int:
     return int(key.rpartition("-")[2])
-
-
-@settings(deadline=None, max_examples=15)
-@given(
-    acts=st.lists(
-        st.tuples(
-            st.sampled_from(["judge", "approve", "reject", "first worker", "second worker"]),
-            st.integers(0, N_COMMENTS - 1),
-        ),
-        max_size=40,
-    )
-)
-@databases_given_back()
-def test_workers_agree_in_whatever_order_verdicts_and_decisions_come_and_they_look(acts):
-    world = World(judges=False)
-    workers = {"first worker": world.worker, "second worker": world.start_worker()}
-    for number in range(N_COMMENTS):
-        world.post(number)
-
-    for act, number in acts:
-        if act in workers:
-            workers[act].current()
-        elif act == "judge":
-            judge_batch([comment_id(number)], world.services)
-        else:
-            ACTS[act](world, number, "ada")
-    # What changed without a trace is found by reading all.
-    world.seconds += READ_ALL_SECONDS
-
-    for worker in workers.values():
-        assert state(worker.current()) == world.state()
 
 
 @pytest.mark.parametrize("act", ["reject", "approve", "undo", "erase", "switch off"])

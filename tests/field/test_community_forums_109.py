@@ -30,20 +30,13 @@ def history():
     """Return what gathers histories of comments, sent one after another within a minute."""
     services = make_services()
 
-    def gather(comments: list[Comment], **sender) -> list[History]:
-        sent = [
-            with_sender(
-                replace(one, received_at=NOW),
-                email=sender.get("email"),
-                address=sender.get("address"),
-                services=services,
-            )
-            for one in comments
-        ]
-        return [
-            services.history.gather([one], now=NOW + timedelta(seconds=second))[0]
-            for second, one in enumerate(sent)
-        ]
+    def gather(comments: list[Comment], *, email=None, address=None) -> list[History]:
+        found = []
+        for second, one in enumerate(comments):
+            received = replace(one, received_at=NOW)
+            sent = with_sender(received, services, email=email, address=address)
+            found += services.history.gather([sent], now=NOW + timedelta(seconds=second))
+        return found
 
     return gather
 

@@ -36,12 +36,6 @@ NAMESPACE = ' xmlns:wp="http://wordpress.org/export/1.2/"'
 DOCTYPE = '<!DOCTYPE rss [<!ENTITY a "aaaaaaaaaa"><!ENTITY b SYSTEM "file:///etc/passwd">]>\n'
 
 
-def read(content: str | bytes, path, reader=read_wxr):
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    with InputFile(str(path)) as file:
-        return list(reader(file))
-
-
 def read_until_refused(content: bytes, path, reader=read_wxr):
     """Return the entries, and what is said of the file's end."""
     kept = []
@@ -52,6 +46,14 @@ def read_until_refused(content: bytes, path, reader=read_wxr):
         except InvalidInputError as error:
             return kept, str(error)
     return kept, ""
+
+
+def read(content: str | bytes, path, reader=read_wxr):
+    kept, said = read_until_refused(
+        content if isinstance(content, bytes) else content.encode(), path, reader
+    )
+    assert not said
+    return kept
 
 
 def texts(entries):

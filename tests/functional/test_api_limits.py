@@ -9,9 +9,13 @@ import time
 
 import pytest
 
+from service.domain.delivery import Platform
+from service.moderation.sites import issue_akismet_key
 from service.web.app import create_app
 from service.web.edge.config import WebConfig
+from tests.factories import SITE
 from tests.functional.conftest import SECRET_KEY, client_with
+from tests.functional.webhooks.conftest import SECRET, add_hook, hex_signature
 from tests.integration.installation import until
 from tests.servers import GIVEN_UP_SECONDS, running_valkey
 
@@ -31,14 +35,40 @@ def test_a_key_that_calls_too_often_is_told_when_to_come_back(services, site_key
     assert answers[3].get_json()["type"] == "/docs#problem-too-many-requests"
 
 
-def test_guessing_keys_ends_in_429_and_shuts_no_neighbour_out(services, site_key):
-    app = _app(services)
-    api = client_with(app, site_key)
+GUESSES = {
+    "a site's key": lambda client, key: client.get("/v1/site", headers=_bearer(key)),
+    "the token of metrics": lambda client, key: client.get("/metrics", headers=_bearer(key)),
+    "an Akismet key": lambda client, key: client.post(
+        "/1.1/verify-key", data={"key": key, "blog": "https://blog.example/"}
+    ),
+    "a hook's secret": lambda client, secret: client.post(
+        "/hooks/hook_github",
+        data=b"{}",
+        headers={"X-Hub-Signature-256": hex_signature(b"{}", secret), "X-GitHub-Event": "ping"},
+    ),
+}
 
-    guesses = [client_with(app, f"slop_guess-{n}").get("/v1/site").status_code for n in range(35)]
 
-    assert guesses == [401] * 30 + [429] * 5
-    assert api.get("/v1/site").status_code == 200
+def _bearer(key: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {key}"}
+
+
+@pytest.mark.parametrize("what", GUESSES)
+def test_guessing_ends_in_429_and_shuts_no_neighbour_out(services, site_key, what, caplog):
+    akismet_key = issue_akismet_key(SITE, services, actor="test").secret
+    add_hook(services, Platform.GITHUB)
+    rights = dict(zip(GUESSES, (site_key, "a token", akismet_key, SECRET), strict=True))
+    client = _app(services, metrics_token="a token").test_client()
+    guess = GUESSES[what]
+
+    wrong = [guess(client, f"{n:012x}") for n in range(32)]
+    right = guess(client, rights[what])
+
+    # Akismet's clients read no status.
+    assert {answer.status_code for answer in wrong[:30]} == {200 if "Akismet" in what else 401}
+    assert [answer.status_code for answer in wrong[30:]] == [429] * 2
+    assert (right.status_code, right.data == wrong[0].data) == (200, False)
+    assert "127.0.0.1" not in " ".join(str(vars(record)) for record in caplog.records)
 
 
 def test_health_is_never_limited(services):

@@ -12,7 +12,7 @@ import pytest
 from models.registry import SHIPPED_DIR, promote, read_current_name
 from service.cli import main
 from service.domain.decision import Ruling
-from service.domain.retraining import RetrainingState, report_to
+from service.domain.retraining import RetrainingState
 from service.moderation.decisions import decide_comment
 from service.moderation.sites import add_site
 from service.settings import Settings
@@ -23,7 +23,7 @@ from tests.factories import keep_all, make_comment, make_verdict
 from tests.fakes import make_site
 from tests.functional.commands import run_command
 from tests.functional.moderators import keep
-from tests.runs import REPORT, processes
+from tests.runs import play_training, processes
 from training.data.decisions import read_decisions
 
 
@@ -37,20 +37,9 @@ def folder(tmp_path):
     return tmp_path / "models"
 
 
-@pytest.fixture
-def run(folder, tmp_path):
-    def run(*words: str) -> str:
-        env = {
-            "SLOPSIEVE_MODELS_DIR": str(folder),
-            "SLOPSIEVE_DATA_DIR": str(tmp_path / "data"),
-        }
-        return run_command("models", *words, env=env).output
-
-    return run
-
-
+@pytest.mark.usefixtures("folder")
 def test_versions_are_listed_and_shown_by_what_their_cards_measured(run):
-    rows = [json.loads(line) for line in run("list", "--json").splitlines()]
+    rows = run("models", "list", "--json")
 
     assert [(row["version"], row["serves"]) for row in rows] == [
         ("first", "current"),
@@ -63,7 +52,7 @@ def test_versions_are_listed_and_shown_by_what_their_cards_measured(run):
     for key in ("ham_called_spam", "spam_called_ham"):
         kept = card["cutoffs"][key]
         assert rows[0][key].startswith(f"{kept['hits']} of {kept['count']:,} (promised: at most ")
-    assert run("show", "second").startswith("#")
+    assert run("models", "show", "second").startswith("#")
 
 
 def test_a_promoted_version_serves_and_rollback_brings_the_other_back(run, folder, tmp_path):
@@ -71,13 +60,13 @@ def test_a_promoted_version_serves_and_rollback_brings_the_other_back(run, folde
     serving = ModelVersions(folder, monotonic=lambda: next(times), beside=lambda load: load())
     seen = [serving.current().version]
 
-    run("promote", "second")
+    run("models", "promote", "second")
     seen.append(serving.current().version)
-    run("rollback")
+    run("models", "rollback")
     seen.append(serving.current().version)
 
     assert seen == ["first", "second", "first"]
-    with open_services(data_dir=str(tmp_path / "data")) as services:
+    with open_services(data_dir=str(tmp_path)) as services:
         acts = [(one.act, one.subject, one.detail) for one in services.audit_log.recent()]
     assert acts == [
         ("promote model version", "first", "before: second"),
@@ -86,38 +75,31 @@ def test_a_promoted_version_serves_and_rollback_brings_the_other_back(run, folde
 
 
 def test_going_back_works_without_a_database(run, folder, tmp_path):
-    run("promote", "second")
-    (tmp_path / "data" / "slopsieve.db").write_bytes(b"not a database" * 100)
+    run("models", "promote", "second")
+    (tmp_path / "slopsieve.db").write_bytes(b"not a database" * 100)
 
-    told = run("rollback")
+    told = run("models", "rollback")
 
     assert read_current_name(folder) == "first"
     assert "could not be written" in told
 
 
 @pytest.fixture
-def told(tmp_path, monkeypatch):
-    folder = tmp_path / "told"
-    folder.mkdir()
-    monkeypatch.setenv("FAKE_TRAINING", str(folder))
+def retrain(tmp_path, monkeypatch):
+    """Return a function that trains on three decisions, by a program that is quick."""
+    play_training(tmp_path / "told", monkeypatch)
     monkeypatch.setenv("SLOPSIEVE_DATA_DIR", str(tmp_path))
-    (folder / "report.json").write_text(json.dumps(report_to(REPORT)))
     with open_services() as services:
         services.sites.add(make_site())
         for _ in range(3):
             comment = keep(services)
             decide_comment(comment.id, Ruling.REJECT, services, decided_by="Ola")
-    return folder
-
-
-@pytest.fixture
-def retrain(tmp_path, told):
     return lambda *words: (
         run_command("retrain", *words, code=0, obj=lambda _: processes(tmp_path)).output
     )
 
 
-def test_a_candidate_is_trained_and_waits(retrain, tmp_path):
+def test_a_candidate_is_trained_and_waits(retrain):
     said = retrain("--wait")
 
     with open_services() as services:
@@ -142,36 +124,31 @@ def test_a_promoted_candidate_serves_and_rollback_brings_the_shipped_version_bac
 
 @pytest.fixture
 def decided(tmp_path):
-    """Return a data folder with one decided comment on each of two sites."""
-    with open_services(data_dir=str(tmp_path / "data")) as services:
+    """Decide one comment on each of two sites; return the file to export into."""
+    with open_services(data_dir=str(tmp_path)) as services:
         for name in ("Garden", "Kettles"):
             site, _ = add_site(name, services, actor="test")
             comment = make_comment(f"All about {name}, \N{SNOWMAN}.", site_id=site.id)
             keep_all(services.comments, comment)
             services.verdicts.add([make_verdict(comment.id)], audit=frozenset())
             decide_comment(comment.id, Ruling.REJECT, services, decided_by="olive")
-    return tmp_path
+    return tmp_path / "decisions.jsonl"
 
 
-def export(decided, *words):
-    return run_command("decisions", "export", *words, "--data-dir", decided / "data").output
+def test_the_file_is_for_its_owner_alone_and_is_what_training_reads(decided, run):
+    decided.write_text("an older one, readable by everybody")
 
+    said = run("decisions", "export", "--out", str(decided))
 
-def test_the_file_is_for_its_owner_alone_and_is_what_training_reads(decided):
-    out = decided / "decisions.jsonl"
-    out.write_text("an older one, readable by everybody")
-
-    said = export(decided, "--out", str(out))
-
-    assert stat.S_IMODE(out.stat().st_mode) == 0o600
-    assert [one.example.is_spam for one in read_decisions(out)] == [True, True]
+    assert stat.S_IMODE(decided.stat().st_mode) == 0o600
+    assert [one.example.is_spam for one in read_decisions(decided)] == [True, True]
     assert "Decided comments written: 2." in said
 
 
-def test_a_name_in_gz_is_gzipped_and_one_site_alone_can_be_asked_for(decided):
-    out = decided / "decisions.jsonl.gz"
+def test_a_name_in_gz_is_gzipped_and_one_site_alone_can_be_asked_for(decided, run):
+    out = decided.with_suffix(".gz")
 
-    export(decided, "--out", str(out), "--site", "Kettles")
+    run("decisions", "export", "--out", str(out), "--site", "Kettles")
 
     rows = [json.loads(line) for line in gzip.decompress(out.read_bytes()).splitlines()]
     assert [row["text"] for row in rows] == ["All about Kettles, \N{SNOWMAN}."]
@@ -188,12 +165,11 @@ def test_a_name_in_gz_is_gzipped_and_one_site_alone_can_be_asked_for(decided):
     ],
 )
 def test_what_is_wrong_is_said_in_one_line_and_nothing_is_written(decided, capsys, words, said):
-    out = decided / "decisions.jsonl"
-    home = ["--data-dir", str(decided / "data")]
+    home = ["--data-dir", str(decided.parent)]
 
     with pytest.raises(SystemExit) as ended:
-        main(["decisions", "export", "--out", str(out), *home, *words])
+        main(["decisions", "export", "--out", str(decided), *home, *words])
 
     assert ended.value.code
     assert said in capsys.readouterr().err
-    assert not out.exists()
+    assert not decided.exists()

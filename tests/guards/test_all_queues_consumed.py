@@ -12,25 +12,19 @@ from service.tasks.schedule import TaskName
 from service.wiring import wire
 
 
-def _worker_app():
+def test_every_queue_is_consumed_and_takes_json_alone():
     url = "redis://localhost:1/0"
-    heartbeat = Heartbeat(open_client(url), WORKERS)
-    return make_celery(url, lambda ids: None, heartbeat, batch_size=8)
-
-
-def test_every_queue_is_consumed_by_the_worker():
-    app = _worker_app()
+    app = make_celery(url, lambda ids: None, Heartbeat(open_client(url), WORKERS), batch_size=8)
 
     by_tasks = {QueueName(name) for name in app.amqp.queues}
     by_lanes = {LANE_QUEUES[lane] for lane in lane_plans(8)}
     assert by_tasks | by_lanes == set(QueueName)
     assert by_tasks & by_lanes == set()
     assert "ScoringStep" in {step.__name__ for step in app.steps["consumer"]}
-
-
-def test_every_lane_has_a_queue_and_the_interactive_one_goes_first():
+    assert app.conf.accept_content == [app.conf.task_serializer] == ["json"]
+    assert app.conf.result_backend is None
+    # The interactive one goes first.
     assert list(LANE_QUEUES) == list(lane_plans(8)) == [Lane.INTERACTIVE, Lane.BULK]
-    assert set(Lane) == set(LANE_QUEUES)
 
 
 def test_everything_that_is_done_on_time_has_one_job(tmp_path):
@@ -41,11 +35,3 @@ def test_everything_that_is_done_on_time_has_one_job(tmp_path):
 
     wired.close()
     assert sorted(tasks) == sorted(TaskName)
-
-
-def test_messages_are_json_alone_and_results_are_not_kept():
-    conf = _worker_app().conf
-
-    assert conf.accept_content == ["json"]
-    assert conf.task_serializer == "json"
-    assert conf.result_backend is None

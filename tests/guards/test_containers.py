@@ -36,10 +36,9 @@ BASE = DOCKER / "kubernetes" / "base"
 COMPONENTS = DOCKER / "kubernetes" / "components"
 RETRAINING = COMPONENTS / "retraining"
 OVERLAY = DOCKER / "kubernetes" / "overlays" / "production"
-COMPOSE_FILES = sorted(DOCKER.glob("compose*.yaml"))
 STAGES_THAT_RUN = {"web", "worker", "trainer", "test"}
 STAGES_THAT_SERVE = ("web", "worker", "trainer")
-_SECONDS = re.compile(r"(\d+)s")
+_NEED_ALL = ("web", "worker", "background")
 
 
 class _Loader(yaml.SafeLoader):
@@ -53,9 +52,14 @@ def _load(path: Path) -> Any:
     return yaml.load(path.read_text("utf-8"), _Loader)  # noqa: S506  # a safe loader
 
 
-def _compose(name: str = "compose.yaml") -> dict[str, Any]:
-    loaded: dict[str, Any] = _load(DOCKER / name)
-    return loaded
+COMPOSE_FILES = sorted(DOCKER.glob("compose*.yaml"))
+COMPOSE = _load(DOCKER / "compose.yaml")
+EVERY_SERVICE = [service for path in COMPOSE_FILES for service in _load(path)["services"].items()]
+TEXTS = [
+    path.read_text("utf-8")
+    for path in DOCKER.rglob("*")
+    if path.is_file() and path.suffix != ".pyc"
+]
 
 
 def _defaults(text: str) -> str:
@@ -73,9 +77,7 @@ def _kubernetes(kind: str, folder: Path = BASE) -> dict[str, dict[str, Any]]:
     return {r["metadata"]["name"]: r for r in resources if r["kind"] == kind}
 
 
-def _deployments() -> dict[str, dict[str, Any]]:
-    """Return every Deployment."""
-    return _kubernetes("Deployment")
+DEPLOYMENTS = _kubernetes("Deployment")
 
 
 def _container(resource: dict[str, Any]) -> dict[str, Any]:
@@ -123,21 +125,18 @@ def _modules_in_compose() -> dict[str, str]:
     images = {stage: _command_of(stage) for stage in STAGES_THAT_SERVE}
     return {
         name: module
-        for name, service in _compose()["services"].items()
+        for name, service in COMPOSE["services"].items()
         if (target := _defaults(service.get("build", {}).get("target", ""))) in images
         and (module := _module(service.get("command") or images[target]))
     }
 
 
-def _modules_in_kubernetes() -> dict[str, str]:
-    found = {}
-    for name, deployment in _deployments().items():
-        container = _container(deployment)
-        stage = container["image"].removeprefix("slopsieve-")
-        module = _module(container.get("command") or _command_of(stage))
-        assert module is not None
-        found[name] = module
-    return found
+def _modules_in_kubernetes() -> dict[str, str | None]:
+    containers = {name: _container(deployment) for name, deployment in DEPLOYMENTS.items()}
+    return {
+        name: _module(one.get("command") or _command_of(one["image"].removeprefix("slopsieve-")))
+        for name, one in containers.items()
+    }
 
 
 @pytest.mark.parametrize("path", COMPOSE_FILES, ids=lambda path: path.name)
@@ -152,8 +151,7 @@ def test_every_compose_file_fits_the_compose_specification(path):
 
 
 def test_every_variable_with_our_prefix_is_a_setting():
-    texts = [p.read_text("utf-8") for p in DOCKER.rglob("*") if p.is_file() and p.suffix != ".pyc"]
-    named = {name for text in texts for name in re.findall(rf"{ENV_PREFIX}[A-Z_]*[A-Z]", text)}
+    named = {name for text in TEXTS for name in re.findall(rf"{ENV_PREFIX}[A-Z_]*[A-Z]", text)}
 
     assert named - VARIABLES == set()
 
@@ -171,12 +169,7 @@ def test_every_variable_that_compose_asks_for_is_explained():
 
 def test_every_container_is_handed_the_secrets_that_it_needs_and_no_other():
     both = ["database_url", "valkey_url"]
-    handed = {
-        name: sorted(service["secrets"])
-        for path in COMPOSE_FILES
-        for name, service in _load(path)["services"].items()
-        if "secrets" in service
-    }
+    handed = {name: sorted(one["secrets"]) for name, one in EVERY_SERVICE if "secrets" in one}
     example = (DOCKER / ".env.example").read_text("utf-8")
 
     assert handed == {
@@ -187,7 +180,7 @@ def test_every_container_is_handed_the_secrets_that_it_needs_and_no_other():
         "valkey": ["valkey_password"],
         "grafana": ["grafana_password"],
     }
-    for service in _compose()["services"].values():
+    for service in COMPOSE["services"].values():
         ours = service.get("environment", {}).items() if "env_file" in service else ()
         files = {value for name, value in ours if name.endswith("_FILE")}
         assert files == {f"/run/secrets/{name}" for name in service["secrets"] if ours}
@@ -195,9 +188,6 @@ def test_every_container_is_handed_the_secrets_that_it_needs_and_no_other():
     for text in (example, *(path.read_text("utf-8") for path in COMPOSE_FILES)):
         assert re.findall(r"^#?(\w*(?:PASSWORD|SECRET\w*|TOKEN|KEY))=", text, re.MULTILINE) == []
         assert re.findall(r"\$\{\w*(?:PASSWORD|SECRET|TOKEN)", text) == []
-
-
-_NEED_ALL = ("web", "worker", "background")
 
 
 def test_the_secrets_that_compose_mounts_are_made_once_each_their_own(tmp_path):
@@ -232,10 +222,9 @@ def test_the_secrets_that_compose_mounts_are_made_once_each_their_own(tmp_path):
 
 def test_an_image_of_ours_is_tagged_with_the_version_that_is_in_it():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    texts = [p.read_text("utf-8") for p in DOCKER.rglob("*") if p.is_file() and p.suffix != ".pyc"]
     named = {
         tag
-        for text in texts
+        for text in TEXTS
         for tag in re.findall(
             r"(?:IMAGE_TAG(?::-|=)|newTag: |ersion: (?=\d+\.\d+\.)|ARG VERSION=|slopsieve-\w+:)"
             r"(\d[\w.]*\w)",
@@ -252,32 +241,28 @@ def test_every_process_of_the_supervisor_has_a_service_and_a_deployment():
     assert sorted(_modules_in_compose().values()) == processes
     assert sorted(_modules_in_kubernetes().values()) == processes
     assert set(supervise._STOP_SECONDS) - set(supervise._MODULES) == {"valkey"}
-    assert {"postgres", "valkey"} <= set(_compose()["services"])
+    assert {"postgres", "valkey"} <= set(COMPOSE["services"])
 
 
 def test_every_process_is_given_as_long_to_stop_as_the_supervisor_gives_it():
     needs = {supervise._MODULES[n]: supervise._STOP_SECONDS[n] for n in supervise._MODULES}
 
     for name, module in _modules_in_compose().items():
-        given = _SECONDS.fullmatch(_compose()["services"][name]["stop_grace_period"])
-        assert given is not None
-        assert int(given[1]) > needs[module]
+        assert int(COMPOSE["services"][name]["stop_grace_period"].removesuffix("s")) > needs[module]
     for name, module in _modules_in_kubernetes().items():
-        pod = _deployments()[name]["spec"]["template"]["spec"]
+        pod = DEPLOYMENTS[name]["spec"]["template"]["spec"]
         assert pod["terminationGracePeriodSeconds"] > needs[module]
 
 
 def test_everything_waits_for_the_one_migration():
-    services = _compose()["services"]
+    services = COMPOSE["services"]
     after = {"condition": "service_completed_successfully"}
 
     assert services["migrate"]["command"] == ["slopsieve", "migrate"]
     assert services["migrate"]["restart"] == "no"
     assert all(services[name]["depends_on"]["migrate"] == after for name in _modules_in_compose())
-    assert _container(_kubernetes("Job")["slopsieve-migrate"])["command"] == [
-        "slopsieve",
-        "migrate",
-    ]
+    job = _container(_kubernetes("Job")["slopsieve-migrate"])
+    assert job["command"] == services["migrate"]["command"]
     patches = _load(BASE / "kustomization.yaml")["patches"]
     assert {"path": "after-migration.yaml", "target": {"kind": "Deployment"}} in patches
 
@@ -289,31 +274,27 @@ def test_every_probe_asks_for_what_there_is(capsys):
         probe(["--help"])
     kinds = set(re.findall(r"\{([\w,]+)\}", capsys.readouterr().out)[0].split(","))
 
-    containers = [_container(deployment) for deployment in _deployments().values()]
+    containers = [_container(deployment) for deployment in DEPLOYMENTS.values()]
     probes = [value for c in containers for key, value in c.items() if key.endswith("Probe")]
     paths = {found["httpGet"]["path"] for found in probes if "httpGet" in found}
-    asked = set(re.findall(r"service\.(?:\w+\.)*probe\W+(\w+)", "".join(_texts_with_probes())))
+    texts = [p.read_text("utf-8") for p in (DOCKER / "Dockerfile", *DOCKER.rglob("*.yaml"))]
+    asked = set(re.findall(r"service\.(?:\w+\.)*probe\W+(\w+)", "".join(texts)))
     assert paths == {"/livez", "/readyz"}
     assert paths <= routes
     assert asked == kinds
 
 
-def _texts_with_probes() -> list[str]:
-    return [p.read_text("utf-8") for p in (DOCKER / "Dockerfile", *DOCKER.rglob("*.yaml"))]
-
-
 def test_every_service_runs_with_no_more_rights_than_it_needs():
-    for path in COMPOSE_FILES:
-        for name, service in _load(path)["services"].items():
-            if "image" not in service:
-                continue  # An overlay adds to what another file says.
-            assert service["read_only"], name
-            assert service["cap_drop"] == ["ALL"], name
-            assert service["security_opt"] == ["no-new-privileges:true"], name
-            # An init of root without KILL passes no signal on to a process of another user.
-            assert service["init"] is not ("SETUID" in service.get("cap_add", [])), name
-            assert service["logging"]["options"].keys() == {"max-size", "max-file"}, name
-            assert {"memory", "pids"} <= service["deploy"]["resources"]["limits"].keys(), name
+    for name, service in EVERY_SERVICE:
+        if "image" not in service:
+            continue  # An overlay adds to what another file says.
+        assert service["read_only"], name
+        assert service["cap_drop"] == ["ALL"], name
+        assert service["security_opt"] == ["no-new-privileges:true"], name
+        # An init of root without KILL passes no signal on to a process of another user.
+        assert service["init"] is not ("SETUID" in service.get("cap_add", [])), name
+        assert service["logging"]["options"].keys() == {"max-size", "max-file"}, name
+        assert {"memory", "pids"} <= service["deploy"]["resources"]["limits"].keys(), name
 
 
 def test_every_stage_that_runs_is_left_by_root():
@@ -336,7 +317,7 @@ def test_one_patch_takes_the_rights_of_every_pod():
         "readOnlyRootFilesystem": True,
         "capabilities": {"drop": ["ALL"]},
     }
-    for resource in (*_deployments().values(), *_kubernetes("Job").values()):
+    for resource in (*DEPLOYMENTS.values(), *_kubernetes("Job").values()):
         assert _container(resource)["name"] == pod["containers"][0]["name"]
         assert "memory" in _container(resource)["resources"]["limits"]
 
@@ -347,49 +328,41 @@ def test_what_is_written_outlives_the_containers_that_share_it(tmp_path):
         f"/data/{one.relative_to(tmp_path)}"
         for one in (folder.lists_folder, folder.retraining_folder, own_versions_folder(settings))
     )
-    services = _compose()["services"]
+    services = COMPOSE["services"]
     patches = (RETRAINING / "kustomization.yaml").read_text("utf-8")
     [mount] = _container(_load(RETRAINING / "background.yaml"))["volumeMounts"]
 
     assert {f"lists:{lists}", f"models:{versions}"} <= set(services["web"]["volumes"])
     assert services["worker"]["volumes"] == [f"models:{versions}:ro"]
     assert services["background"]["volumes"] == [f"models:{versions}", f"retraining:{retraining}"]
-    assert {lists, versions, retraining} <= set(_folders_made())
+    [made] = [t for _, word, t in _instructions() if word == "RUN" and "install -d" in t]
+    assert {lists, versions, retraining} <= set(made.split())
     assert f"{{name: models, mountPath: {versions}}}" in patches
     assert mount == {"name": "retraining", "mountPath": retraining}
     # A host of the same name goes on with a retraining.
     assert services["background"]["hostname"]
-    assert _deployments()["slopsieve-background"]["spec"]["template"]["spec"]["hostname"]
-
-
-def _folders_made() -> list[str]:
-    [made] = [t for _, word, t in _instructions() if word == "RUN" and "install -d" in t]
-    return made.split()
+    assert DEPLOYMENTS["slopsieve-background"]["spec"]["template"]["spec"]["hostname"]
 
 
 def test_the_stores_are_reached_by_nobody_outside():
-    compose = _compose()
-    published = {name for name, service in compose["services"].items() if "ports" in service}
-
+    services = COMPOSE["services"]
+    published = {name for name, service in services.items() if "ports" in service}
     everywhere = {
         name
-        for path in COMPOSE_FILES
-        for name, service in _load(path)["services"].items()
+        for name, service in EVERY_SERVICE
         for port in service.get("ports", [])
         if not port.startswith("127.0.0.1:")
     }
 
     assert published == {"web"}
     assert everywhere == {"proxy"}
-    assert compose["services"]["web"]["ports"][0].startswith("127.0.0.1:")
-    assert compose["networks"]["back"]["internal"]
-    assert compose["services"]["postgres"]["networks"] == ["back"]
-    assert compose["services"]["valkey"]["networks"] == ["back"]
+    assert COMPOSE["networks"]["back"]["internal"]
+    assert services["postgres"]["networks"] == services["valkey"]["networks"] == ["back"]
 
 
 def test_a_proxy_is_trusted_where_there_is_one():
-    plain = _compose()["services"]["web"]["environment"]
-    behind = _compose("compose.tls.yaml")["services"]["web"]["environment"]
+    plain = COMPOSE["services"]["web"]["environment"]
+    behind = _load(DOCKER / "compose.tls.yaml")["services"]["web"]["environment"]
     literals = _load(BASE / "kustomization.yaml")["configMapGenerator"][0]["literals"]
 
     assert "SLOPSIEVE_TRUSTED_PROXIES" not in plain
@@ -418,7 +391,7 @@ def test_workers_are_scaled_by_how_many_comments_wait_and_by_how_long():
 def test_whoever_counts_is_asked_and_nobody_else_is():
     (job,) = _load(DOCKER / "monitoring" / "prometheus.yaml")["scrape_configs"]
     (names,) = job["dns_sd_configs"]
-    overlay = _compose("compose.monitoring.yaml")["services"]
+    overlay = _load(DOCKER / "compose.monitoring.yaml")["services"]
     address = "SLOPSIEVE_METRICS_ADDRESS"
     counting = {n for n, s in overlay.items() if address in s.get("environment", {})}
     monitoring = COMPONENTS / "monitoring"
@@ -436,13 +409,8 @@ def test_whoever_counts_is_asked_and_nobody_else_is():
 
 
 def test_every_file_that_compose_mounts_is_there():
-    mounted = {
-        volume.partition(":")[0]
-        for path in COMPOSE_FILES
-        for service in _load(path)["services"].values()
-        for volume in service.get("volumes", [])
-        if volume.startswith(".")
-    }
+    volumes = [one for _, service in EVERY_SERVICE for one in service.get("volumes", [])]
+    mounted = {volume.partition(":")[0] for volume in volumes if volume.startswith(".")}
 
     assert mounted
     assert [name for name in mounted if not (DOCKER / name).exists()] == []

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import click
@@ -35,32 +36,31 @@ _LABELS = re.compile(r"([a-z_]+)\{([^}]*)\}")
 _LABEL = re.compile(r"(\w+)(=~|!=|=)\"([^\"]*)\"")
 
 
-class AuditedFigures:
-    """Counts an audit sample large enough to estimate from; see `FigureStore`."""
-
-    def count(self, scope: Scope) -> FigureCounts:
-        """See `FigureStore.count`."""
-        day = scope.until.date()
-        return FigureCounts(
-            days=tuple(
-                DayCount(day=day, outcome=outcome, comments=1000)
-                for outcome in (Outcome.SPAM, Outcome.HAM)
-            ),
-            audited=(AuditCount(outcome=Outcome.SPAM, ruling=Ruling.REJECT, comments=40),),
-            recent_scores=(900, 100),
-            earlier_scores=(100, 900),
-        )
+def _audited(scope: Scope) -> FigureCounts:
+    """Count an audit sample large enough to estimate from; see `FigureStore.count`."""
+    day = scope.until.date()
+    return FigureCounts(
+        days=tuple(
+            DayCount(day=day, outcome=outcome, comments=1000)
+            for outcome in (Outcome.SPAM, Outcome.HAM)
+        ),
+        audited=(AuditCount(outcome=Outcome.SPAM, ruling=Ruling.REJECT, comments=40),),
+        recent_scores=(900, 100),
+        earlier_scores=(100, 900),
+    )
 
 
 @pytest.fixture(scope="module")
-def text(tmp_path_factory, valkey) -> str:
-    """Everything that a scrape may show."""
+def samples(tmp_path_factory, valkey) -> dict[str, list[dict[str, str]]]:
+    """Return the labels of everything that a scrape may show, by the metric's name."""
     folder = tmp_path_factory.mktemp("data")
     wired = wire(load_settings(data_dir=folder, valkey_url=valkey.url))
     migrate(wired.engine)
     wired.folder.last_backup_file.touch()
     services = make_services(
-        figures=AuditedFigures(), observer=wired.counting, history=wired.services.history
+        figures=SimpleNamespace(count=_audited),
+        observer=wired.counting,
+        history=wired.services.history,
     )
     services.retrainings.put(
         Retraining(
@@ -73,8 +73,12 @@ def text(tmp_path_factory, valkey) -> str:
         )
     )
     submit_to(services, make_comment())
-    parts = state_parts(replace(wired, services=services))
-    exposition = expose("api", wired, parts=_at_once(parts))
+    parts = {
+        # What it says now: a busy machine must not hide one.
+        name: replace(part, read=partial(tuple, list(part.read())))
+        for name, part in state_parts(replace(wired, services=services)).items()
+    }
+    exposition = expose("api", wired, parts=parts)
     for process in ("worker", "background"):
         wired.counting.expect(process)
     for task in TaskName:
@@ -88,20 +92,8 @@ def text(tmp_path_factory, valkey) -> str:
     exposition.close()
     worker.close()
     wired.close()
-    return shown
-
-
-def _at_once(parts):
-    """Return the parts with what each says now: a busy machine must not hide one."""
-    return {
-        name: replace(part, read=partial(tuple, list(part.read()))) for name, part in parts.items()
-    }
-
-
-@pytest.fixture(scope="module")
-def samples(text) -> dict[str, list[dict[str, str]]]:
     found: dict[str, list[dict[str, str]]] = {}
-    for line in text.splitlines():
+    for line in shown.splitlines():
         if not line.startswith("#"):
             name, _, rest = line.partition("{")
             found.setdefault(name, []).append(dict(re.findall(r'(\w+)="([^"]*)"', rest)))

@@ -10,7 +10,7 @@ import pytest
 from tests.functional.commands import run_command
 from tests.functional.hostile import HOSTILE
 from tests.integration.installation import until
-from tests.integration.test_supervisor import ready, start, stop
+from tests.integration.test_supervisor import ready, stop
 from tests.sites import Site, with_status
 
 # Whoever finds one of these in a log finds somebody's data there.
@@ -38,16 +38,14 @@ def logged(tmp_path_factory):
             "SLOPSIEVE_CALLBACK_ALLOW": "127.0.0.1/32",
             "SLOPSIEVE_CALLBACK_PORTS": str(site.port),
         }
-        log_format = {"SLOPSIEVE_LOG_FORMAT": "json"}
-        process = start(home / "data", home / "log", "--json", **callbacks, **log_format)
+        up = ready(home, SLOPSIEVE_LOG_FORMAT="json", **callbacks)
         try:
-            up = ready(process, home / "log")
             words = ["callbacks", "set", up.said["site_id"], site.url(f"/{MARK}-hook")]
             run_command(*words, "--data-dir", up.said["data_dir"], env=callbacks, code=0)
             ids = _do_their_worst(up)
             until(lambda: site.received, seconds=30)
         finally:
-            stop(process)
+            stop(up.process)
     return (home / "log").read_text().splitlines(), ids
 
 

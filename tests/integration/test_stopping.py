@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 import signal
 import socket
 import time
@@ -14,14 +13,14 @@ import pytest
 
 from service.domain.decision import Ruling
 from service.domain.delivery import DeliveryState, Endpoint
-from service.domain.retraining import Retraining, RetrainingOptions, RetrainingState, report_to
+from service.domain.retraining import Retraining, RetrainingOptions, RetrainingState
 from service.moderation.decisions import decide_comment
 from service.moderation.judging import judge_batch
 from service.moderation.retraining import ask_retraining
 from service.tasks.broker import open_client
 from service.tasks.heartbeat import BACKGROUND, live_workers
 from tests.integration.installation import START_SECONDS, until
-from tests.runs import REPORT
+from tests.runs import REPORT, play_training
 from tests.servers import free_port
 from tests.sites import Site, with_status
 
@@ -170,16 +169,10 @@ def _answer(connection: socket.socket) -> bytes:
             return type(error).__name__.encode()
 
 
-@pytest.fixture
-def told(tmp_path, monkeypatch):
-    folder = tmp_path / "told"
-    folder.mkdir()
-    monkeypatch.setenv("FAKE_TRAINING", str(folder))
-    (folder / "report.json").write_text(json.dumps(report_to(REPORT)))
-    return folder
-
-
-def test_a_trainer_retrains_when_asked_and_goes_on_after_it_was_stopped(install, told):
+def test_a_trainer_retrains_when_asked_and_goes_on_after_it_was_stopped(
+    install, tmp_path, monkeypatch
+):
+    told = play_training(tmp_path / "told", monkeypatch)
     installation = install()
     services = installation.services
     [comment_id] = installation.submit(["Cheap boilers at https://boilers.example"])

@@ -69,10 +69,10 @@ class Up:
             return answer.status, answer.read().decode("utf-8", "replace")
 
 
-def start(folder: Path, log: Path, *options: str, **environment: str) -> subprocess.Popen[str]:
-    with log.open("a") as errors:
+def start(home: Path, *options: str, **environment: str) -> subprocess.Popen[str]:
+    with (home / "log").open("a") as errors:
         return subprocess.Popen(
-            [*UP, "--port", "0", "--data-dir", str(folder), *options],
+            [*UP, "--port", "0", "--data-dir", str(home / "data"), *options],
             cwd=ROOT,
             env=os.environ | environment,
             stdout=subprocess.PIPE,
@@ -81,7 +81,8 @@ def start(folder: Path, log: Path, *options: str, **environment: str) -> subproc
         )
 
 
-def ready(process: subprocess.Popen[str], log: Path) -> Up:
+def ready(home: Path, *options: str, **environment: str) -> Up:
+    process, log = start(home, "--json", *options, **environment), home / "log"
     line = process.stdout.readline()
     assert line, log.read_text()
     return Up(process=process, log=log, said=json.loads(line))
@@ -117,10 +118,9 @@ def fails(folder: Path, *options: str, **environment: str) -> tuple[int, str]:
 @pytest.fixture(scope="module")
 def up(tmp_path_factory):
     """Run one installation for the tests that leave it as it was."""
-    home = tmp_path_factory.mktemp("up")
-    process = start(home / "data", home / "log", "--json")
-    yield ready(process, home / "log")
-    stop(process)
+    up = ready(tmp_path_factory.mktemp("up"))
+    yield up
+    stop(up.process)
 
 
 def test_it_says_in_one_line_of_json_where_everything_is(up):
@@ -211,8 +211,7 @@ def test_a_restart_replaces_every_part_but_valkey_and_refuses_nobody(up):
 
 def test_sigterm_ends_everything_and_a_later_start_shows_no_secrets_again(tmp_path):
     port = free_port()
-    asked = ("--json", "--port", str(port))
-    first = ready(start(tmp_path / "data", tmp_path / "log", *asked), tmp_path / "log")
+    first = ready(tmp_path, "--port", str(port))
     first.post("/v1/comments?wait=5", {"text": "Kept across the restart."})
     family = [first.process.pid, *children(first.process.pid)]
     code = stop(first.process)
@@ -221,10 +220,7 @@ def test_sigterm_ends_everything_and_a_later_start_shows_no_secrets_again(tmp_pa
         refused = probe.connect_ex(("127.0.0.1", port))
 
     # Switched on, retraining stops with the others.
-    process = start(
-        tmp_path / "data", tmp_path / "log", "--json", SLOPSIEVE_RETRAIN_EVERY_DAYS="30"
-    )
-    again = ready(process, tmp_path / "log")
+    again = ready(tmp_path, SLOPSIEVE_RETRAIN_EVERY_DAYS="30")
     status, kept = again.get("/v1/comments", key=first.said["site_key"])
     later_family = children(again.process.pid)
     stop(again.process)
@@ -245,21 +241,16 @@ def test_without_a_model_comments_wait_for_a_person_and_an_outside_valkey_is_lef
     tmp_path, valkey
 ):
     (tmp_path / "models").mkdir()
-    process = start(
-        tmp_path / "data",
-        tmp_path / "log",
-        "--json",
-        SLOPSIEVE_MODELS_DIR=str(tmp_path / "models"),
-        SLOPSIEVE_VALKEY_URL=valkey.url,
+    up = ready(
+        tmp_path, SLOPSIEVE_MODELS_DIR=str(tmp_path / "models"), SLOPSIEVE_VALKEY_URL=valkey.url
     )
-    running = ready(process, tmp_path / "log")
-    readiness, parts = running.get("/readyz")
-    commands = children(process.pid).values()
+    readiness, parts = up.get("/readyz")
+    commands = children(up.process.pid).values()
 
-    _, answer = running.post("/v1/comments?wait=10", {"text": "Who judges me?"})
-    code = stop(process)
+    _, answer = up.post("/v1/comments?wait=10", {"text": "Who judges me?"})
+    code = stop(up.process)
 
-    assert "CURRENT" in running.said["problem"]
+    assert "CURRENT" in up.said["problem"]
     assert readiness == 503
     assert "CURRENT" in parts["parts"]["model"]
     assert answer["verdict"]["degraded"]
@@ -269,7 +260,7 @@ def test_without_a_model_comments_wait_for_a_person_and_an_outside_valkey_is_lef
 
 
 def test_people_are_shown_addresses_and_secrets_and_parts_end_with_a_killed_supervisor(tmp_path):
-    process = start(tmp_path / "data", tmp_path / "log", SLOPSIEVE_MODELS_DIR=str(tmp_path))
+    process = start(tmp_path, SLOPSIEVE_MODELS_DIR=str(tmp_path))
     lines = []
     while not any("first-run" in line for line in lines):
         lines.append(process.stdout.readline())

@@ -6,16 +6,23 @@ import json
 import logging
 import subprocess
 import sys
+from functools import partial
 
 import pytest
 
 from service.logs import JsonFormatter, LineFormatter, WordsFormatter
 
 
-def line(message, *, logger="slop", **fields):
-    record = logging.LogRecord(logger, logging.INFO, "x.py", 1, message, (), None)
+def written(formatter, message, *, logger="slop", failure=None, **fields):
+    """Return what a formatter makes of a record: one line, whatever it holds."""
+    record = logging.LogRecord(logger, logging.INFO, "x.py", 1, message, (), failure)
     record.__dict__.update(fields)
-    return LineFormatter("%(message)s").format(record)
+    said = formatter.format(record)
+    assert len(said.splitlines()) == 1
+    return said
+
+
+line = partial(written, LineFormatter("%(message)s"))
 
 
 def test_the_http_servers_lines_lose_the_address_and_what_was_sent():
@@ -39,7 +46,6 @@ def test_an_event_is_one_line_of_fixed_words_and_fields():
 def test_values_cannot_forge_lines_or_fields():
     said = line("comment judged", reason='a b="c"\nforged')
 
-    assert len(said.splitlines()) == 1
     assert '"a b=\\"c\\"\\nforged"' in said
 
 
@@ -57,8 +63,7 @@ def test_an_exceptions_message_stays_out(formatter, error):
     except ValueError:
         failure = sys.exc_info()
 
-    record = logging.LogRecord("slop", logging.ERROR, "x", 1, "a site was not told", (), failure)
-    said = formatter.format(record)
+    said = written(formatter, "a site was not told", failure=failure)
 
     assert error in said
     assert "the comment's text" not in said
@@ -86,11 +91,7 @@ def test_a_command_that_configures_no_logging_writes_through_the_same_scrubber()
 
 
 def json_line(message, **fields):
-    record = logging.LogRecord("slop", logging.INFO, "x.py", 1, message, (), None)
-    record.__dict__.update(fields)
-    written = JsonFormatter("worker").format(record)
-    assert len(written.splitlines()) == 1
-    return json.loads(written)
+    return json.loads(written(JsonFormatter("worker"), message, **fields))
 
 
 def test_for_programs_an_event_is_one_object_with_its_fields():

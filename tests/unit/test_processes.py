@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
@@ -29,6 +28,7 @@ from service.tasks.heartbeat import (
 )
 from service.wiring import open_engine, wire
 from tests.factories import NOW, keep_all, make_comment
+from tests.fakes import Seconds
 from tests.servers import running_valkey
 
 
@@ -65,52 +65,22 @@ def test_what_the_settings_allow_of_connections_arrives_at_the_database(postgres
     assert (engine.pool.size(), engine.pool._recycle) == (3, 77)
 
 
-class Database:
-    """Counts what it is asked for; refuses writes on demand."""
+def test_whoever_asks_often_causes_few_writes_but_a_failed_one_is_tried_again():
+    asked, clock, faults = [], Seconds(), [StoreUnavailableError("full")] * 2
 
-    def __init__(self) -> None:
-        self.asked: list[str] = []
-        self.takes_writes = True
-        self.seconds = 0.0
+    def write() -> None:
+        asked.append("write")
+        if faults:
+            raise faults.pop()
 
-    def read(self) -> None:
-        self.asked.append("read")
-
-    def write(self) -> None:
-        self.asked.append("write")
-        if not self.takes_writes:
-            raise StoreUnavailableError("the disk is full")
-
-
-@pytest.fixture
-def database() -> Database:
-    return Database()
-
-
-@pytest.fixture
-def proof(database: Database) -> Callable[[], None]:
-    return write_proof(
-        ping=database.read, prove_write=database.write, monotonic=lambda: database.seconds
-    )
-
-
-def test_whoever_asks_often_causes_few_writes(database, proof):
-    for database.seconds in (0, 1, 4.9, 5, 6):
-        proof()
-
-    assert database.asked == ["write", "read", "read", "write", "read"]
-
-
-def test_a_write_that_fails_is_told_each_time_and_healing_is_seen_at_once(database, proof):
-    database.takes_writes = False
-
+    proof = write_proof(ping=lambda: asked.append("read"), prove_write=write, monotonic=clock)
     for _ in range(2):
         with pytest.raises(StoreUnavailableError):
             proof()
-    database.takes_writes = True
-    proof()
+    for clock.now in (0, 1, 4.9, 5, 6):
+        proof()
 
-    assert database.asked == ["write"] * 3
+    assert asked == ["write", "write", "write", "read", "read", "write", "read"]
 
 
 def sign(*, judged_at: float, problem: str | None = None) -> WorkerSign:

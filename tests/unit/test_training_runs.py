@@ -22,24 +22,19 @@ from models.registry import (
     read_current_name,
 )
 from service.domain.errors import ConflictError, TrainingFailedError, TrainingStoppedError
-from service.domain.retraining import RetrainingOptions, report_to
+from service.domain.retraining import RetrainingOptions
 from service.settings import Settings
 from service.training_runs import own_versions_folder, versions_folder
 from tests.integration.installation import ROOT, command_of, until
-from tests.runs import REPORT, processes
+from tests.runs import play_training, processes
 
 DECISIONS = [{"id": f"c{number}", "label": "spam", "text": "\u2603 \ud800"} for number in range(3)]
 
 
 @pytest.fixture
 def told(tmp_path, monkeypatch):
-    """Give the folder in which the program is told what to do, and tells what it saw."""
-    folder = tmp_path / "told"
-    folder.mkdir()
-    monkeypatch.setenv("FAKE_TRAINING", str(folder))
     monkeypatch.setenv("SLOPSIEVE_SECRET_KEY", "a password")
-    (folder / "report.json").write_text(json.dumps(report_to(REPORT)))
-    return folder
+    return play_training(tmp_path / "told", monkeypatch)
 
 
 @pytest.fixture

@@ -150,13 +150,11 @@ def _late(call: AkismetCall, comment_id: CommentId, site: Site) -> Response:
         delivery = plan_callback(
             callback, services, guid=g.guid, comment_id=comment_id, site=site, key=call.key
         )
-        promised = False
         if delivery is not None:
             # Without a callback the client checks again.
             with suppress(StoreUnavailableError):
                 current_app.extensions[PROMISES](delivery)
-                promised = True
-        log.info("verdict is late", extra={"comment_id": comment_id, "callback": promised})
+    log.info("verdict is late", extra={"comment_id": comment_id})
     return answers.text("false", {answers.RECHECK_AFTER: "60"})
 
 

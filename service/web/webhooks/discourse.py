@@ -9,7 +9,6 @@ from flask import request
 from service.domain.site import Site
 from service.ports.comments import NewComment
 from service.web.edge.current import services
-from service.web.edge.errors import UnreadableRequestError
 from service.web.webhooks.adapter import (
     Adapter,
     Deleted,
@@ -21,7 +20,7 @@ from service.web.webhooks.adapter import (
     signed_in,
 )
 from service.web.webhooks.html_text import html_to_text
-from service.web.webhooks.payload import Members, as_comment, own_id, read_form, read_json, require
+from service.web.webhooks.payload import Members, as_comment, own_id, read_json, require
 
 _NAME = "discourse"
 _SHOWN = frozenset({"post_created", "post_edited", "post_recovered"})
@@ -34,7 +33,8 @@ def read(received: Received) -> Event | None:
     event = request.headers.get("X-Discourse-Event", "")
     if event not in _SHOWN and event != "post_destroyed":
         return None
-    post = _read_post(received)
+    # Discourse sends JSON, whatever content type is chosen there.
+    post = read_json(received.body).of("post")
     site_comment_id = own_id(_NAME, require(post.id("id"), "post.id"))
     if event == "post_destroyed" and services.applied.get(received.site.id, site_comment_id):
         # Slopsieve deleted it. Undoing the rejection recovers the post, so its text is kept.
@@ -56,18 +56,6 @@ def read(received: Received) -> Event | None:
     # Only the staff can edit a locked post.
     by_staff = event == "post_edited" and (post.is_true("locked") or other)
     return Shown(new=new, recovers=recovers, by_staff=by_staff)
-
-
-def _read_post(received: Received) -> Members:
-    """Return the post of a JSON body, or of a form field with JSON."""
-    if received.body.lstrip()[:1] == b"{":
-        return read_json(received.body).of("post")
-    fields = read_form(received.body)
-    if "payload" in fields:
-        return read_json(fields["payload"].encode()).of("post")
-    if "post" in fields:
-        return read_json(fields["post"].encode())
-    raise UnreadableRequestError("The body has no post. Choose application/json for this webhook.")
 
 
 def _is_judged(post: Members) -> bool:

@@ -10,7 +10,10 @@ from service.domain.text import unescape
 # The standard library's parser takes quadratic time on unclosed tags (256 KiB of "<a ": more than
 # five minutes, Python 3.11.7). Here a tag ends at the first ">"; anything else is text.
 _TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]{0,15})(?=[\s/>])([^<>]*+)>|<!--")
-_HREF = re.compile(r"""(?<![\w-])href\s{0,4}=\s{0,4}(?:"([^"]*)"|'([^']*)'|([^\s"'<>]+))""", re.I)
+# A quoted URL may contain the ">" that ends the tag here.
+_HREF = re.compile(
+    r"""(?<![\w-])href\s{0,4}=\s{0,4}(?:"([^"]*)(?:"|\Z)|'([^']*)(?:'|\Z)|([^\s"'<>]+))""", re.I
+)
 _CLASS = re.compile(r"""(?<![\w-])class\s{0,4}=\s{0,4}["']?([^"'<>]{0,300})""", re.I)
 _MARKUP = re.compile(r"<[/!A-Za-z]|&[#A-Za-z]")
 _BLANKS = re.compile(r"[^\S\n]+")

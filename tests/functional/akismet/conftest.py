@@ -24,6 +24,7 @@ HAM = "Don't forget to bleed the radiator first."
 UNSURE = "Nice one."
 WORDPRESS = {"User-Agent": "WordPress/6.1.9 | Akismet/5.7.2"}
 CHECK = {"blog": BLOG, "user_ip": "192.0.2.7"}
+THANKS = b"Thanks for making the web a better place."
 UNKNOWN_KEY = "000000000000"
 PATIENT_SECONDS = 5.0
 

@@ -47,13 +47,13 @@ def deliveries_of(services):
 
 def test_a_late_comment_is_kept_judged_and_answered_when_asked_again(late, services, waits):
     provisional = late.check(SPAM, comment_author="Ann")
-    waited = list(waits)
+    early = late.check(SPAM, comment_author="Ann", recheck_reason="recheck")
     services.queue.run()
     again = late.check(SPAM, comment_author="Ann", recheck_reason="recheck")
 
-    assert len(waited) == 1
-    assert waited[0] < IMPATIENT_SECONDS
-    assert (provisional.data, again.data) == (b"false", b"true")
+    assert len(waits) == 2
+    assert max(waits) < IMPATIENT_SECONDS
+    assert (provisional.data, early.data, again.data) == (b"false", b"false", b"true")
     headers = headers_of(provisional)
     assert set(headers) == {"x-akismet-guid", "x-akismet-recheck-after"}
     assert int(headers["x-akismet-recheck-after"]) > 0

@@ -27,10 +27,6 @@ _CALL = r"\b(?:__|esc_html__|esc_html_e|esc_attr__|esc_attr_e)\( "
 _HOLES = re.compile(r"%(?:\d+\$)?[sd%]")
 _GERMAN = "slopsieve/languages/slopsieve-de.mo"
 _MOMENTS = ("pot-creation-date", "po-revision-date")
-_WAITING = (
-    "%d comment waits in Pending for its verdict: Slopsieve did not answer yet.",
-    "%d comments wait in Pending for their verdicts: Slopsieve did not answer yet.",
-)
 each_file = pytest.mark.parametrize("path", _PHP, ids=lambda path: path.name)
 
 
@@ -147,7 +143,6 @@ def test_what_is_packed_of_a_catalogue_says_the_same():
     # Its head is the one place where a moment is written.
     assert {german.info()[name][:4] for name in _MOMENTS} == {"1980"}
     assert german.gettext("Test the connection") == "Verbindung testen"
-    assert german.ngettext(*_WAITING, 2).startswith("%d Kommentare warten")
 
 
 def test_deleting_the_plugin_deletes_every_name_under_which_it_keeps_things():

@@ -89,14 +89,11 @@ def github(send: Send) -> Send:
     count = iter(range(1, 1_000))
 
     def deliver(
-        payload: Any, event: str = "issue_comment", *, guid: str | None = None, **more: Any
+        payload: Any, event: str = "issue_comment", *, guid: str | None = None
     ) -> TestResponse:
-        headers = {
-            "X-GitHub-Event": event,
-            "X-GitHub-Delivery": guid or f"guid-{next(count)}",
-            "User-Agent": "GitHub-Hookshot/abc",
-        }
-        return send(Platform.GITHUB, payload, headers | more.pop("headers", {}), **more)
+        guid = guid or f"guid-{next(count)}"
+        headers = {"X-GitHub-Event": event, "X-GitHub-Delivery": guid}
+        return send(Platform.GITHUB, payload, headers)
 
     return deliver
 
@@ -112,7 +109,6 @@ def discourse(send: Send) -> Send:
         headers = {
             "X-Discourse-Instance": "https://forum.example",
             "X-Discourse-Event-Id": event_id or str(next(count)),
-            "X-Discourse-Event-Type": event.partition("_")[0],
             "X-Discourse-Event": event,
         }
         return send(Platform.DISCOURSE, payload, headers)

@@ -133,22 +133,16 @@ def _changed(challenge):
     return changed
 
 
-def _by_another_key(_):
-    other = AltchaFormChallenges(b"the secret of another installation")
-    return other.issue(SITE, page=None, at=NOW)
-
-
-def _of_another_site(_):
-    other = AltchaFormChallenges(b"a secret for tests, long enough")
-    return other.issue("site-2", page=None, at=NOW)
+def _issued(secret: bytes, site_id):
+    return AltchaFormChallenges(secret).issue(site_id, page=None, at=NOW)
 
 
 @pytest.mark.parametrize(
     "forge",
     [
         _changed,
-        _by_another_key,
-        _of_another_site,
+        lambda _: _issued(b"the secret of another installation", SITE),
+        lambda _: _issued(b"a secret for tests, long enough", "site-2"),
         lambda c: {**c, "signature": "0" * 64},
         lambda c: {**c, "signature": None},
         lambda _: {},

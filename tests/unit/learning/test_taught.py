@@ -15,7 +15,7 @@ from service.learning.numbers import BOUND, CUTOFF_MARGIN, UNPROMISED_MARGIN
 from service.learning.own_cutoffs import Outermost, Predicted, find_outermost
 from service.learning.residual import Shared
 from service.learning.taught import Evidence, Taught, learn_all
-from service.scoring.conclude import logistic, logit
+from service.scoring.conclude import logit
 from service.scoring.weights import Cutoffs
 from tests.factories import SITE
 from tests.unit.learning.training_examples import HAM, SALT, SPAM, at, features_of, make_example
@@ -241,35 +241,37 @@ def test_with_too_few_decisions_learning_calls_spam_only_what_lies_above_the_cut
     assert cutoffs.ham_cutoff == PROMISED.ham_cutoff
 
 
-def test_where_decisions_promise_a_cutoff_it_holds_for_every_comment():
-    known = find_outermost([drawn(-6.0, times=50.0)] * 100)
-
-    assert known.within(PROMISED, frozen=-9.0) == known.within(PROMISED, frozen=9.0)
+MANY_HAM = [drawn(-6.0, times=50.0)] * 100
+SPAM_SEEN = [drawn(5.0, is_spam=True)] * 150
 
 
-def test_an_audited_ham_that_was_called_spam_moves_the_cutoff_above_it():
-    seen = [drawn(-6.0, times=50.0)] * 100 + [drawn(9.0, times=50.0)]
+@pytest.mark.parametrize("frozen", [-9.0, 9.0])
+@pytest.mark.parametrize(
+    ("seen", "ham", "spam"),
+    [
+        # Many ham far below let it down by two at most.
+        (MANY_HAM, logit(PROMISED.ham_cutoff), logit(PROMISED.spam_cutoff) - 2.0),
+        # An audited ham that was called spam moves it above that.
+        (
+            [*MANY_HAM, drawn(9.0, times=50.0)],
+            logit(PROMISED.ham_cutoff),
+            9.0 + CUTOFF_MARGIN,
+        ),
+        # Missed spam lowers the ham cutoff, and nothing raises it.
+        (
+            [*MANY_HAM, *SPAM_SEEN, drawn(-4.5, is_spam=True, times=50.0)],
+            -5.0,
+            logit(PROMISED.spam_cutoff) - 2.0,
+        ),
+        (
+            [*MANY_HAM, *SPAM_SEEN],
+            logit(PROMISED.ham_cutoff),
+            logit(PROMISED.spam_cutoff) - 2.0,
+        ),
+    ],
+)
+def test_enough_decisions_move_the_cutoffs_within_their_bounds(seen, ham, spam, frozen):
+    cutoffs = find_outermost(seen).within(PROMISED, frozen=frozen)
 
-    cutoffs = find_outermost(seen).within(PROMISED, frozen=9.0)
-
-    assert logit(cutoffs.spam_cutoff) == pytest.approx(9.0 + CUTOFF_MARGIN)
-
-
-def test_many_ham_far_below_let_the_spam_cutoff_down_by_two_at_most():
-    seen = [drawn(-6.0, times=50.0)] * 100
-
-    cutoffs = find_outermost(seen).within(PROMISED, frozen=9.0)
-
-    assert logit(cutoffs.spam_cutoff) == pytest.approx(logit(PROMISED.spam_cutoff) - 2.0)
-
-
-def test_missed_spam_lowers_the_ham_cutoff_and_nothing_raises_it():
-    missed = [drawn(5.0, is_spam=True)] * 150 + [drawn(-4.5, is_spam=True, times=50.0)]
-    none_missed = [drawn(5.0, is_spam=True)] * 150
-
-    assert find_outermost(missed).within(PROMISED, frozen=9.0).ham_cutoff == pytest.approx(
-        logistic(-5.0)
-    )
-    assert (
-        find_outermost(none_missed).within(PROMISED, frozen=9.0).ham_cutoff == PROMISED.ham_cutoff
-    )
+    assert logit(cutoffs.ham_cutoff) == pytest.approx(ham)
+    assert logit(cutoffs.spam_cutoff) == pytest.approx(spam)

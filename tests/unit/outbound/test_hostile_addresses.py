@@ -12,18 +12,22 @@ from service.outbound.sender import HttpSiteNotifier
 from service.settings import load_settings
 from service.start_error import SettingsError
 from service.wiring import outbound_rules
-from tests.sites import running_site, with_status
+from tests.sites import Site, running_site, with_status
 from tests.unit.outbound.conftest import ENDPOINT, make_delivery, make_notifier, was_silent
 from tests.unit.outbound.hostile import FORBIDDEN_ADDRESSES, NAMES, ODD_PORTS, OWN_NAMES, UNREADABLE
 
 LOOPBACK = [ipaddress.ip_network("127.0.0.0/8"), ipaddress.ip_network("::1/128")]
+OTHER = [ipaddress.ip_network("127.0.0.2/32")]
+
+
+def send(site: Site, url: str, **options):
+    notifier = make_notifier(site, **options)
+    return notifier.send(make_delivery(url.replace("{port}", str(site.port))), ENDPOINT)
 
 
 @pytest.mark.parametrize("url", FORBIDDEN_ADDRESSES + UNREADABLE)
 def test_a_hostile_address_is_refused_for_good_and_nobody_is_called(url, silent):
-    notifier = make_notifier(silent)
-
-    outcome = notifier.send(make_delivery(url.replace("{port}", str(silent.port))), ENDPOINT)
+    outcome = send(silent, url)
 
     assert outcome.hopeless
     assert outcome.attempt.status is None
@@ -33,9 +37,7 @@ def test_a_hostile_address_is_refused_for_good_and_nobody_is_called(url, silent)
 
 @pytest.mark.parametrize("host", NAMES)
 def test_a_name_that_stands_for_a_forbidden_address_is_not_called(host, silent):
-    notifier = make_notifier(silent, names=NAMES)
-
-    outcome = notifier.send(make_delivery(f"http://{host}:{silent.port}/"), ENDPOINT)
+    outcome = send(silent, f"http://{host}:{{port}}/", names=NAMES)
 
     assert outcome.attempt.status is None
     assert outcome.attempt.problem.startswith("the address ")
@@ -45,9 +47,7 @@ def test_a_name_that_stands_for_a_forbidden_address_is_not_called(host, silent):
 
 @pytest.mark.parametrize("host", OWN_NAMES)
 def test_the_machines_own_names_are_not_called(host, silent):
-    notifier = make_notifier(silent, resolve=system_resolver)
-
-    outcome = notifier.send(make_delivery(f"http://{host}:{silent.port}/"), ENDPOINT)
+    outcome = send(silent, f"http://{host}:{{port}}/", resolve=system_resolver)
 
     assert not outcome.delivered
     assert was_silent(silent)
@@ -61,9 +61,7 @@ def test_an_odd_port_is_refused(port):
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:{port}/", "http://[::1]:{port}/"])
 def test_the_silent_listener_would_have_answered(url, silent):
-    notifier = make_notifier(silent, allow_networks=LOOPBACK)
-
-    outcome = notifier.send(make_delivery(url.replace("{port}", str(silent.port))), ENDPOINT)
+    outcome = send(silent, url, allow_networks=LOOPBACK)
 
     assert outcome.delivered
     assert not was_silent(silent)
@@ -76,14 +74,9 @@ def test_a_name_that_leads_elsewhere_the_second_time_is_looked_up_once(silent):
         asked.append(1)
         return ["127.0.0.2"] if len(asked) == 1 else ["127.0.0.1"]
 
+    options = {"names": {"rebinding.test": rebinding}, "allow_networks": OTHER}
     with running_site(host="127.0.0.2", port=silent.port) as site:
-        notifier = make_notifier(
-            silent,
-            names={"rebinding.test": rebinding},
-            allow_networks=[ipaddress.ip_network("127.0.0.2/32")],
-        )
-        url = f"http://rebinding.test:{silent.port}/"
-        outcomes = [notifier.send(make_delivery(url), ENDPOINT) for _ in range(2)]
+        outcomes = [send(silent, "http://rebinding.test:{port}/", **options) for _ in range(2)]
 
     assert [outcome.delivered for outcome in outcomes] == [True, False]
     assert outcomes[1].attempt.problem == "the address leads to an address that is not public"
@@ -98,8 +91,7 @@ def test_a_name_that_leads_elsewhere_the_second_time_is_looked_up_once(silent):
 def test_a_redirect_is_not_followed(status, silent):
     with running_site(host="127.0.0.2", port=silent.port) as site:
         site.answer = with_status(status, f"Location: http://127.0.0.1:{silent.port}/\r\n")
-        notifier = make_notifier(silent, allow_networks=[ipaddress.ip_network("127.0.0.2/32")])
-        outcome = notifier.send(make_delivery(site.url()), ENDPOINT)
+        outcome = send(silent, site.url(), allow_networks=OTHER)
 
     assert outcome.attempt.status == status
     assert outcome.attempt.problem == "the answer leads elsewhere, which is not followed"
@@ -161,21 +153,19 @@ def test_what_the_standard_library_calls_private_is_not_public():
 
 
 def test_an_allowed_host_may_lead_anywhere_and_no_other(silent):
-    notifier = make_notifier(
-        silent,
-        names={"blog.lan": ["127.0.0.1"], "other.lan": ["127.0.0.1"]},
-        allow_hosts={"blog.lan"},
-    )
+    names = {"blog.lan": ["127.0.0.1"], "other.lan": ["127.0.0.1"]}
 
-    allowed = notifier.send(make_delivery(f"http://blog.lan:{silent.port}/"), ENDPOINT)
-    other = notifier.send(make_delivery(f"http://other.lan:{silent.port}/"), ENDPOINT)
+    allowed, other = (
+        send(silent, f"http://{host}:{{port}}/", names=names, allow_hosts={"blog.lan"})
+        for host in names
+    )
 
     assert (allowed.delivered, other.delivered) == (True, False)
     assert silent.connections == 1
 
 
 def test_an_allowed_network_allows_neither_its_mapped_form_nor_a_neighbour(silent):
-    notifier = make_notifier(silent, allow_networks=[ipaddress.ip_network("127.0.0.2/32")])
+    notifier = make_notifier(silent, allow_networks=OTHER)
 
     refusals = [
         notifier.refuse(f"http://{host}:{silent.port}/")

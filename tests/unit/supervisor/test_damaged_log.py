@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
-import time
+from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from service.start_error import StartError
 from service.supervisor import supervise
 from service.supervisor.supervise import _Crew, _Signals, _start_valkey
 from service.tasks.broker import open_client
+from tests.integration.installation import until
 
 
 @pytest.fixture
@@ -23,23 +25,27 @@ def folder(tmp_path):
     return DataFolder(tmp_path)
 
 
+@contextmanager
+def running(folder):
+    """Run the embedded server until the block ends; give its crew and a client."""
+    crew = _Crew(_Signals(), LogFormat.TEXT)
+    with folder.lock_file.open("w") as lock:
+        try:
+            with closing(open_client(_start_valkey(crew, folder, lock.fileno()))) as client:
+                yield crew, client
+        finally:
+            crew.stop()
+
+
 @pytest.fixture
 def run(folder):
     """Return a function that starts the embedded server, hands over a client, and stops it."""
-    lock = os.open(folder.lock_file, os.O_RDWR | os.O_CREAT)
 
     def once(act):
-        crew = _Crew(_Signals(), LogFormat.TEXT)
-        try:
-            client = open_client(_start_valkey(crew, folder, lock))
-            answer = act(client)
-            client.close()
-        finally:
-            crew.stop()
-        return answer
+        with running(folder) as (_, client):
+            return act(client)
 
-    yield once
-    os.close(lock)
+    return once
 
 
 def files(folder: DataFolder) -> dict[str, bytes]:
@@ -96,41 +102,25 @@ def test_a_log_that_is_not_to_blame_is_put_back(folder, run, monkeypatch):
 
 
 def test_a_log_damaged_while_the_server_runs_is_set_aside_each_time(folder, caplog):
-    lock = os.open(folder.lock_file, os.O_RDWR | os.O_CREAT)
-    crew = _Crew(_Signals(), LogFormat.TEXT)
-    deadline = time.monotonic() + 60
-
-    def wait_until(happened) -> None:
-        while not happened():
-            assert time.monotonic() < deadline
-            crew.look_after()
-            time.sleep(0.02)
-
     def aside() -> list[Path]:
         return sorted(folder.valkey_folder.glob("appendonlydir.damaged-*"))
 
-    try:
-        client = open_client(_start_valkey(crew, folder, lock))
+    def is_mended(crew, client, count) -> bool:
+        crew.look_after()
+        try:
+            return client.ping() and len(aside()) == count
+        except RedisError:
+            return False
+
+    with running(folder) as (crew, client):
         for count in (1, 2):
             fill(client)
             spoil(folder, ending=".incr.aof")
             damaged = files(folder)
             os.kill(client.info("server")["process_id"], signal.SIGKILL)
 
-            wait_until(lambda count=count: len(aside()) == count)
-            wait_until(lambda: answers(client))
+            until(partial(is_mended, crew, client, count), seconds=60)
 
             assert {path.name: path.read_bytes() for path in aside()[-1].iterdir()} == damaged
             assert client.dbsize() == 0
-        assert "filled again from the database" in caplog.text
-        client.close()
-    finally:
-        crew.stop()
-        os.close(lock)
-
-
-def answers(client) -> bool:
-    try:
-        return client.ping()
-    except RedisError:
-        return False
+    assert "filled again from the database" in caplog.text

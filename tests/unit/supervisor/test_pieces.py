@@ -24,19 +24,10 @@ from service.supervisor.valkey import prepare_valkey
 from tests.fakes import Seconds, make_services
 from tests.integration.installation import until
 
-
-def running(**changes):
-    values = {
-        "url": "http://127.0.0.1:8080",
-        "pid": 4711,
-        "data_dir": "/data",
-        "seconds": 1.234,
-        "first_run": FirstRun(
-            site_id="site_1", site_key="slop_key", moderator="moderator", password="once"
-        ),
-    }
-    return Running(**(values | changes))
-
+FIRST_RUN = FirstRun(site_id="site_1", site_key="slop_key", moderator="moderator", password="once")
+RUNNING = Running(
+    url="http://127.0.0.1:8080", pid=4711, data_dir="/data", seconds=1.234, first_run=FIRST_RUN
+)
 
 # Takes the lock, leaves a child that inherits it, and ends without a word.
 _LEAVE_A_CHILD = """
@@ -84,11 +75,11 @@ def test_the_command_that_shows_them_again_works_where_it_is_read(monkeypatch, t
     monkeypatch.setattr("sys.executable", str(program.with_name("python")))
     monkeypatch.setenv("PATH", "/nowhere")
 
-    elsewhere = to_text(running())
+    elsewhere = to_text(RUNNING)
     monkeypatch.chdir(tmp_path)
-    beside = to_text(running())
+    beside = to_text(RUNNING)
     monkeypatch.setenv("PATH", str(program.parent))
-    activated = to_text(running())
+    activated = to_text(RUNNING)
 
     assert f"  {program} first-run --data-dir /data" in elsewhere
     assert "  .venv/bin/slopsieve first-run --data-dir /data" in beside
@@ -104,7 +95,7 @@ def test_what_the_first_start_made_is_its_owners_alone_and_found_again_until_it_
 ):
     folder, services = DataFolder(tmp_path), make_services()
 
-    keep_first_run(running().first_run, folder, services)
+    keep_first_run(FIRST_RUN, folder, services)
     mode = stat.S_IMODE(folder.first_run_file.stat().st_mode)
     shown = first_run(folder)
     forgotten, gone = first_run(folder, "--forget"), first_run(folder)
@@ -185,22 +176,17 @@ def clock():
 
 
 @pytest.fixture
-def lines():
-    return []
-
-
-@pytest.fixture
-def make_part(clock, lines):
+def make_part(clock):
     made = []
 
-    def make(code, *, stop_seconds=5.0):
+    def make(code, *, stop_seconds=5.0, write_line=lambda line: None):
         recipe = Recipe(
             name="worker",
             command=[sys.executable, "-S", "-c", code],
             environment={},
             stop_seconds=stop_seconds,
         )
-        part = Part(recipe, write_line=lines.append, monotonic=clock)
+        part = Part(recipe, write_line=write_line, monotonic=clock)
         made.append(part)
         return part
 
@@ -211,26 +197,13 @@ def make_part(clock, lines):
         part.wait_or_kill()
 
 
-def await_death(part):
-    codes = []
-
-    def died():
-        code = part.look_after()
-        if code is not None:
-            codes.append(code)
-        return codes
-
-    until(died)
-    return codes[0]
-
-
 def test_a_part_that_keeps_dying_comes_back_ever_more_slowly(make_part, clock):
     part = make_part("raise SystemExit(1)")
     part.start()
     waits = []
 
     for _ in range(9):
-        await_death(part)
+        until(part.look_after)
         died_at = clock.now
         while part._process is None:
             clock.now += 0.25
@@ -244,22 +217,24 @@ def test_a_healthy_minute_makes_earlier_deaths_forgotten(make_part, clock):
     part = make_part("import sys; sys.stdin.read(); raise SystemExit(1)")
     for _ in range(3):
         part.start()
-        await_death(part)
+        until(part.look_after)
     part.start()
     clock.now += 61
 
-    await_death(part)
+    until(part.look_after)
     clock.now += 0.25
     part.look_after()
 
     assert part._process is not None
 
 
-def test_a_part_that_ignores_the_order_to_stop_is_killed(make_part, clock, lines):
+def test_a_part_that_ignores_the_order_to_stop_is_killed(make_part):
+    lines = []
     part = make_part(
         "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN);"
         "print('deaf', flush=True); time.sleep(600)",
         stop_seconds=0.0,
+        write_line=lines.append,
     )
     part.start()
     until(lambda: lines)

@@ -116,16 +116,24 @@ def test_a_full_bulk_batch_lets_waiting_people_go_first(batcher, judge):
     assert judge.batches == [["i1"], ["b1", "b2", "b3", "b4"]]
 
 
-def test_a_batch_is_kept_and_tried_again_while_stores_are_away(batcher, judge, loop):
-    judge.raises = [StoreUnavailableError("away")] * len(RETRY_SECONDS)
+@pytest.mark.parametrize(
+    ("times", "judged"),
+    [(len(RETRY_SECONDS), [["a", "b", "c", "d"]]), (len(RETRY_SECONDS) + 1, [])],
+    ids=["tried again", "left to the sweep"],
+)
+def test_a_batch_is_kept_while_stores_are_away_but_not_for_ever(
+    batcher, judge, loop, times, judged
+):
+    judge.raises = [StoreUnavailableError("away")] * times
     messages = receive(batcher, "a", "b", "c", "d")
     unjudged = list(judge.batches)
 
     loop.advance(sum(RETRY_SECONDS))
 
     assert unjudged == []
-    assert judge.batches == [["a", "b", "c", "d"]]
+    assert judge.batches == judged
     assert [m.acknowledged for m in messages] == [1, 1, 1, 1]
+    assert len(batcher) == 0
 
 
 def test_later_ids_wait_behind_a_batch_whose_stores_are_away(batcher, judge, loop):
@@ -136,17 +144,6 @@ def test_later_ids_wait_behind_a_batch_whose_stores_are_away(batcher, judge, loo
     loop.advance(RETRY_SECONDS[0])
 
     assert judge.batches == [["e", "f", "g", "h"], ["i"], ["a", "b", "c", "d"]]
-    assert len(batcher) == 0
-
-
-def test_retries_end_and_leave_the_batch_to_the_sweep(batcher, judge, loop):
-    judge.raises = [StoreUnavailableError("away")] * (len(RETRY_SECONDS) + 1)
-    messages = receive(batcher, "a", "b", "c", "d")
-
-    loop.advance(sum(RETRY_SECONDS) + 1)
-
-    assert judge.batches == []
-    assert [m.acknowledged for m in messages] == [1, 1, 1, 1]
     assert len(batcher) == 0
 
 
@@ -165,15 +162,19 @@ def test_an_acknowledgement_that_fails_stops_nothing(batcher, judge):
     assert judge.batches == [["a", "b", "c", "d"], ["e", "f", "g", "h"]]
 
 
-def test_a_pause_ends_with_the_connection_whose_timer_would_have_ended_it(batcher, judge):
-    judge.raises = [StoreUnavailableError("away")]
-    receive(batcher, "a", "b", "c", "d")
+@pytest.mark.parametrize("is_paused", [False, True])
+def test_ids_live_on_when_the_connection_that_brought_them_is_lost(batcher, judge, is_paused):
+    judge.raises = [StoreUnavailableError("away")] * is_paused
+    bulk = ["a", "b", "c", "d"] if is_paused else ["a", "b"]
+    messages = receive(batcher, *bulk)
+    messages += receive(batcher, "i", lane=Lane.INTERACTIVE)
     new_loop = Loop()
 
     batcher.forget_messages(new_loop.call_after)
     new_loop.advance(0.01)
 
-    assert judge.batches == [["a", "b", "c", "d"]]
+    assert sorted(judge.batches) == [bulk, ["i"]]
+    assert {m.acknowledged for m in messages} == {0}
 
 
 def test_an_unforeseen_error_costs_one_comment_and_neither_its_neighbours_nor_the_worker(loop):
@@ -191,18 +192,6 @@ def test_an_unforeseen_error_costs_one_comment_and_neither_its_neighbours_nor_th
 
     assert judged == ["a", "c", "d", "e", "f", "g", "h"]
     assert [m.acknowledged for m in messages] == [1, 1, 1, 1]
-
-
-def test_ids_live_on_when_the_connection_that_brought_them_is_lost(batcher, judge):
-    messages = receive(batcher, "a", "b")
-    receive(batcher, "i", lane=Lane.INTERACTIVE)
-    new_loop = Loop()
-
-    batcher.forget_messages(new_loop.call_after)
-    new_loop.advance(0.01)
-
-    assert sorted(judge.batches) == [["a", "b"], ["i"]]
-    assert [m.acknowledged for m in messages] == [0, 0]
 
 
 class SlowJudge(Judge):
@@ -225,10 +214,11 @@ class SlowJudge(Judge):
         return self._loop.now + self.spent
 
 
-def make_slow(loop, judge, **bulk) -> Batcher:
+def make_slow(loop, judge, *, longest_seconds=0.5, **bulk) -> Batcher:
+    slow = {"batch_size": 32, "longest_seconds": longest_seconds}
     plans = {
-        Lane.INTERACTIVE: LanePlan(batch_size=32, wait_seconds=0.01, longest_seconds=0.5),
-        Lane.BULK: LanePlan(batch_size=32, wait_seconds=0.05, longest_seconds=0.5, **bulk),
+        Lane.INTERACTIVE: LanePlan(wait_seconds=0.01, **slow),
+        Lane.BULK: LanePlan(wait_seconds=0.05, **slow, **bulk),
     }
     return Batcher(judge, plans, call_after=loop.call_after, monotonic=judge.clock)
 
@@ -251,13 +241,16 @@ def keep_full(batcher, judge, *, batches, lane, loop) -> list[int]:
     return [len(batch) for batch in judge.batches[before:until]]
 
 
-def test_a_batch_holds_what_can_be_judged_in_its_longest_time(loop):
+@pytest.mark.parametrize(("longest_seconds", "most"), [(0.5, 5), (0.001, 4)])
+def test_a_batch_holds_what_can_be_judged_in_its_longest_time_and_never_too_little_to_pay(
+    loop, longest_seconds, most
+):
     judge = SlowJudge(loop)
-    batcher = make_slow(loop, judge)
+    batcher = make_slow(loop, judge, longest_seconds=longest_seconds)
 
     sizes = keep_full(batcher, judge, batches=30, lane=Lane.BULK, loop=loop)
 
-    assert max(sizes[5:]) == 5
+    assert max(sizes[5:]) == most
 
 
 @pytest.mark.parametrize("lane", list(Lane))
@@ -333,13 +326,3 @@ def test_bulk_that_gave_way_goes_on_when_nobody_waits_any_more(loop):
     assert len(batcher) == 0
     judged = [comment_id for batch in judge.batches for comment_id in batch]
     assert sorted(judged) == sorted(["i", *(f"b{n}" for n in range(40))])
-
-
-def test_a_batch_is_never_too_small_to_pay(loop):
-    judge = SlowJudge(loop)
-    plans = {Lane.BULK: LanePlan(batch_size=8, wait_seconds=0.05, longest_seconds=0.001)}
-    batcher = Batcher(judge, plans, call_after=loop.call_after, monotonic=judge.clock)
-
-    sizes = keep_full(batcher, judge, batches=30, lane=Lane.BULK, loop=loop)
-
-    assert set(sizes[5:]) == {4}

@@ -29,10 +29,12 @@ class Post:
         self.most = Counter()
         self.let_go = threading.Event()
         self.fails = False
+        self.settled = False
         self._lock = threading.Lock()
 
-    def add(self, site_id, count):
-        self.due += [make_delivery("https://a.example/", site_id=site_id) for _ in range(count)]
+    def add(self, site_id, count, **changes):
+        url = "https://a.example/"
+        self.due += [make_delivery(url, site_id=site_id, **changes) for _ in range(count)]
 
     def take(self, *, limit, except_sites):
         if self.fails:
@@ -51,11 +53,11 @@ class Post:
         with self._lock:
             self.under_way[site] -= 1
             self.done.append(site)
-        status = None if site == DOWN else 200
+        status = None if site == DOWN or self.settled else 200
         attempt = DeliveryAttempt(
             delivery_id=delivery.id, at=NOW, milliseconds=1, status=status, problem=None
         )
-        return SendOutcome(attempt=attempt)
+        return SendOutcome(attempt=attempt, settled=self.settled)
 
 
 @pytest.fixture
@@ -149,32 +151,27 @@ def test_closing_waits_for_what_is_under_way_and_starts_no_more(post, dispatcher
     assert post.under_way.total() == 0
 
 
-def sent_before_another_site(form, *, status, settled=False):
-    """Return how many of five messages go out, one at a time, before that of another site."""
-    post = Post()
-    post.due = [make_delivery("https://a.example/", site_id=QUICK, form=form) for _ in range(5)]
+@pytest.mark.parametrize(
+    ("form", "settled", "sent_before"),
+    [
+        (DeliveryForm.GITHUB, False, 1),
+        (DeliveryForm.STANDARD_WEBHOOK, False, 5),
+        # What needs no call keeps nobody waiting.
+        (DeliveryForm.GITHUB, True, 5),
+    ],
+)
+def test_a_platform_is_left_alone_after_each_change_and_nobody_else(
+    post, form, settled, sent_before
+):
+    post.settled = settled
+    post.let_go.set()
+    post.add(QUICK, 5, form=form)
     post.add(SLOW, 1)
-    done = []
-
-    def deliver(delivery):
-        done.append(delivery.site_id)
-        attempt = DeliveryAttempt(
-            delivery_id=delivery.id, at=NOW, milliseconds=1, status=status, problem=None
-        )
-        return SendOutcome(attempt=attempt, settled=settled)
-
     plan = DispatchPlan(at_once=1, a_site=1, rest_seconds=60, platform_seconds=60)
-    dispatcher = Dispatcher(post.take, deliver, plan)
+    dispatcher = Dispatcher(post.take, post.deliver, plan)
+
     dispatcher.dispatch()
-    until(lambda: SLOW in done)
+    until(lambda: SLOW in post.done)
     dispatcher.close(seconds=DEADLINE_SECONDS)
-    return done.index(SLOW)
 
-
-def test_a_platform_is_left_alone_after_each_change_and_nobody_else():
-    assert sent_before_another_site(DeliveryForm.GITHUB, status=200) == 1
-    assert sent_before_another_site(DeliveryForm.STANDARD_WEBHOOK, status=200) == 5
-
-
-def test_what_needs_no_call_keeps_nobody_waiting():
-    assert sent_before_another_site(DeliveryForm.GITHUB, status=None, settled=True) == 5
+    assert post.done.index(SLOW) == sent_before

@@ -24,6 +24,12 @@ def registry() -> CollectorRegistry:
 
 
 @pytest.fixture
+def get(registry):
+    """Return the value of a sample."""
+    return registry.get_sample_value
+
+
+@pytest.fixture
 def counting(registry) -> CountingObserver:
     return CountingObserver(registry)
 
@@ -41,10 +47,9 @@ def make_batch(**changes) -> JudgedBatch:
     return JudgedBatch(**(values | changes))
 
 
-def test_a_batch_counts_its_verdicts_and_its_stages(registry, counting):
+def test_a_batch_counts_its_verdicts_and_its_stages(get, counting):
     counting.judged(make_batch())
 
-    get = registry.get_sample_value
     assert get("slopsieve_verdicts_total", {"outcome": "spam"}) == 1
     assert get("slopsieve_stage_seconds_sum", {"stage": "wait"}) == 1
     assert get("slopsieve_stage_seconds_sum", {"stage": "verdict"}) == 2
@@ -53,18 +58,17 @@ def test_a_batch_counts_its_verdicts_and_its_stages(registry, counting):
     assert get("slopsieve_batch_comments_sum") == 1
 
 
-def test_a_degraded_verdict_is_counted_by_each_cause(registry, counting):
+def test_a_degraded_verdict_is_counted_by_each_cause(get, counting):
     batch = make_batch()
     verdict = replace(batch.verdicts[0], outcome=Outcome.UNSURE, degraded_by=("history", "model"))
 
     counting.judged(replace(batch, verdicts=[verdict]))
 
-    get = registry.get_sample_value
     assert get("slopsieve_verdicts_degraded_total", {"cause": "history"}) == 1
     assert get("slopsieve_verdicts_degraded_total", {"cause": "model"}) == 1
 
 
-def test_comments_that_came_in_are_counted_by_lane_and_what_became_of_them(registry, counting):
+def test_comments_that_came_in_are_counted_by_lane_and_what_became_of_them(get, counting):
     comment = make_comment(received_at=NOW - timedelta(milliseconds=500))
     new = [NewComment(comment=comment, lane=Lane.BULK)] * 2
     added = [
@@ -74,7 +78,6 @@ def test_comments_that_came_in_are_counted_by_lane_and_what_became_of_them(regis
 
     counting.kept(new, added, at=NOW)
 
-    get = registry.get_sample_value
     for outcome in ("new", "repeat"):
         labels = {"lane": "bulk", "outcome": outcome}
         assert get("slopsieve_comments_kept_total", labels) == 1
@@ -89,7 +92,7 @@ def test_comments_that_came_in_are_counted_by_lane_and_what_became_of_them(regis
         (DeliveryState.DEAD, "given_up"),
     ],
 )
-def test_an_attempt_to_tell_a_site_is_counted_by_what_follows(registry, counting, state, outcome):
+def test_an_attempt_to_tell_a_site_is_counted_by_what_follows(get, counting, state, outcome):
     delivery = make_delivery(make_comment().id)
     attempt = DeliveryAttempt(
         delivery_id=delivery.id, at=NOW, milliseconds=1500, status=200, problem=None
@@ -97,12 +100,11 @@ def test_an_attempt_to_tell_a_site_is_counted_by_what_follows(registry, counting
 
     counting.told(delivery, attempt, state)
 
-    get = registry.get_sample_value
     assert get("slopsieve_callback_attempts_total", {"outcome": outcome}) == 1
     assert get("slopsieve_callback_seconds_sum") == 1.5
 
 
-def test_an_upkeep_run_counts_how_it_ended_and_what_it_dealt_with(registry, counting):
+def test_an_upkeep_run_counts_how_it_ended_and_what_it_dealt_with(get, counting):
     def fail() -> int:
         raise ValueError("on purpose")
 
@@ -110,7 +112,6 @@ def test_an_upkeep_run_counts_how_it_ended_and_what_it_dealt_with(registry, coun
     with pytest.raises(ValueError, match="on purpose"):
         counting.watch_upkeep("sweep", fail)()
 
-    get = registry.get_sample_value
     assert get("slopsieve_upkeep_runs_total", {"task": "sweep", "outcome": "done"}) == 1
     assert get("slopsieve_upkeep_runs_total", {"task": "sweep", "outcome": "failed"}) == 1
     assert get("slopsieve_upkeep_handled_total", {"task": "sweep"}) == 7

@@ -75,11 +75,6 @@ def lane() -> Lane:
     return Lane()
 
 
-def test_a_check_whose_time_is_over_never_joins(lane):
-    assert not lane.admission.has_room(SITE, seconds=0.0, now=lane.now)
-    assert not lane.admission.has_room(SITE, seconds=-1.0, now=lane.now)
-
-
 def test_whoever_can_be_judged_in_time_joins(lane):
     joined = lane.run(seconds=5.0, verdicts_a_second=100, checks_a_second=80)
 
@@ -131,14 +126,17 @@ def test_what_is_never_judged_is_not_looked_for_for_ever(lane):
     assert lane.admission.unjudged(now=lane.now + 90) == []
 
 
-def test_whoever_has_no_room_is_kept_for_later_until_that_is_too_much(lane):
+def test_whoever_has_no_room_is_kept_for_later_until_that_is_too_much_and_verdicts_come(lane):
     lane.run(seconds=5.0, verdicts_a_second=100, checks_a_second=140)
     lane.fill()
     assert lane.refused() is None
 
     lane.run(seconds=20.0, verdicts_a_second=100, checks_a_second=400)
-
     assert lane.drain() == pytest.approx(1.0)
+
+    lane.run(seconds=2.0, verdicts_a_second=100, checks_a_second=80)
+    lane.fill()
+    assert lane.refused() is None
 
 
 def test_the_more_are_refused_the_later_they_are_asked_to_come_again(lane):
@@ -149,14 +147,6 @@ def test_the_more_are_refused_the_later_they_are_asked_to_come_again(lane):
 
     assert asked == sorted(asked)
     assert asked[-1] == pytest.approx(2_000 / 100, rel=0.2)
-
-
-def test_verdicts_let_comments_be_kept_for_later_again(lane):
-    lane.run(seconds=20.0, verdicts_a_second=100, checks_a_second=400)
-    lane.run(seconds=2.0, verdicts_a_second=100, checks_a_second=80)
-    lane.fill()
-
-    assert lane.refused() is None
 
 
 def test_a_site_that_floods_leaves_room_to_others(lane):

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from service.domain.errors import NotFoundError, StoreUnavailableError
-from service.web.edge.coalescer import Coalescer, _Call
+from service.web.edge.coalescer import Coalescer
 
 
 class Work:
@@ -27,6 +27,8 @@ class Work:
             raise NotFoundError("unlucky")
         if 99 in items:
             raise StoreUnavailableError("away")
+        if 77 in items:
+            return []
         return [2 * item for item in items]
 
 
@@ -42,7 +44,7 @@ def run_behind_the_first(work: Work, numbers):
     def call(number):
         try:
             return coalescer(number)
-        except (NotFoundError, StoreUnavailableError) as error:
+        except (NotFoundError, StoreUnavailableError, ValueError) as error:
             return type(error)
 
     with ThreadPoolExecutor(len(numbers) + 1) as crowd:
@@ -65,22 +67,12 @@ def run_behind_the_first(work: Work, numbers):
         ([2, 13, 3], [4, NotFoundError, 6], [1, 3, 1, 1, 1]),
         # A store that is away is away for all.
         ([2, 99, 3], [StoreUnavailableError] * 3, [1, 3]),
+        ([2, 77, 3], [4, ValueError, 6], [1, 3, 1, 1, 1]),
     ],
-    ids=["few", "crowd", "one fails", "away"],
+    ids=["few", "crowd", "one fails", "away", "too few answers"],
 )
 def test_what_gathers_while_work_is_under_way_is_done_together_and_nobody_suffers_for_a_neighbour(
     work, numbers, answers, batches
 ):
     assert run_behind_the_first(work, list(numbers)) == answers
     assert [len(batch) for batch in work.batches] == batches
-
-
-def test_nobody_is_left_without_an_answer_when_there_are_too_few():
-    work = Work()
-    short = Coalescer(lambda items: work(items)[: 1 if len(items) == 1 else -1])
-    batch = [_Call(number) for number in (2, 3)]
-    work.go.set()
-
-    short._serve(batch)
-
-    assert [call.answer for call in batch] == [4, 6]

@@ -80,17 +80,6 @@ def test_the_worst_costs_steps_in_proportion_to_its_size(worst):
     assert long <= 5 * short + 100
 
 
-def test_a_mebibyte_of_siblings_or_of_repeated_keys_is_read():
-    siblings, no_problems = clean(parse(_WORST["siblings"](1_000_000)))
-    repeated, problems = clean(parse(_WORST["repeated"](1_000_000)))
-
-    assert isinstance(siblings, list)
-    assert len(siblings) == 333_334
-    assert no_problems == []
-    assert repeated == {"a": 1}
-    assert [p.field for p in problems] == ["a"]
-
-
 def _steps(raw: bytes) -> int:
     """Return how many lines and calls it takes to read the body, or to refuse it."""
     steps = 0
@@ -121,7 +110,7 @@ def test_what_cannot_be_kept_is_replaced_everywhere_one_for_one():
 
 
 def test_what_is_ambiguous_is_named_with_its_path():
-    value = parse(b'{"a": [{"b": 1, "b": 2}, -Infinity], "a": [{"c": 1, "c": 2}, 1e400]}')
+    value = parse(b'{"a": [{"b": 1, "b": 2}, NaN], "a": 1, "a": [{"c": 1, "c": 2}, 1e400]}')
 
     _, problems = clean(value)
 

@@ -25,6 +25,7 @@ from service.web.webhooks.html_text import html_to_text
             "<p>He said:</p><blockquote><p>No</p></blockquote><p>Why?</p>",
             "He said:\n\n> No\n\nWhy?",
         ),
+        ("<p>&#" + "1" * 10_000, "\N{REPLACEMENT CHARACTER}"),
         ("Use <code>x = 1</code> here", "Use `x = 1` here"),
         ("<pre><code>a\n  b</code></pre>", "```\na\nb\n```"),
         ("One<!-- two --> three", "One three"),
@@ -52,6 +53,10 @@ def test_markup_becomes_plain_text(html, text):
             '<a href="https://x.example/?a=1&amp;b=2">sofas</a>',
             '<a href="https://x.example/?a=1&b=2">sofas</a>',
         ),
+        (
+            """<a href='https://x.example/"><b>'>sofas</a>""",
+            """<a href="https://x.example/%22">'>sofas</a>""",
+        ),
         ('<a href="mailto:a@x.example">a@x.example</a>', "mailto:a@x.example"),
         ('<a href="/about">about</a>', "about"),
         ('<a href="javascript:alert(1)">about</a>', "about"),
@@ -76,17 +81,11 @@ def test_links_stay_visible(html, text):
         '<a\nhref\n=\n"https://sofas.example">x</a>',
         '<a href=" https://sofas.example">x</a>',
         '<a href="https://sofas.example',
+        '<a href="https://sofas.example/?>">x</a>',
     ],
 )
 def test_no_trick_hides_a_link(html):
     assert "https://sofas.example" in html_to_text(html)
-
-
-def test_a_link_cannot_end_its_own_quotes():
-    text = html_to_text("""<a href='https://x.example/"><b>'>sofas</a>""")
-
-    assert "sofas" in text
-    assert '/"><b>' not in text.replace("<b>'>sofas", "")
 
 
 @pytest.mark.parametrize(
@@ -98,17 +97,13 @@ def test_a_link_cannot_end_its_own_quotes():
         "<a class='mention ", "<a/", "> ",
     ],
 )  # fmt: skip
-def test_a_megabyte_of_anything_takes_its_time_once(piece):
-    html = "<p>" + piece * (1_000_000 // len(piece))
+def test_a_long_text_of_anything_takes_its_time_once(piece):
+    html = "<p>" + piece * (300_000 // len(piece))
 
     began = time.process_time()
     html_to_text(html)
 
-    assert time.process_time() - began < 5.0
-
-
-def test_an_endless_entity_is_no_reason_to_fail():
-    assert html_to_text("<p>&#" + "1" * 10_000) == "\ufffd"
+    assert time.process_time() - began < 2.0
 
 
 @given(st.text(alphabet=st.sampled_from("<>/ab=\"'&#;- \npre!hx:"), max_size=200))

@@ -2,40 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
+from types import SimpleNamespace
 
 import pytest
 
 from service.domain.retraining import Recommendation, Retraining, RetrainingReport, RetrainingState
 from service.processes.operating import KILLED, state_parts
-from service.settings import load_settings
-from service.wiring import wire
 from tests.factories import NOW
 from tests.fakes import make_services
 
 _LATELY = NOW - timedelta(seconds=10)
 
 
-@pytest.fixture
-def show(tmp_path, valkey):
+def show(*retrainings: Retraining) -> dict[tuple[str, ...], float]:
     """Return what is shown of these retrainings, the value by name and label."""
-    wired = wire(load_settings(data_dir=tmp_path, valkey_url=valkey.url))
-
-    def shown(*retrainings: Retraining) -> dict[tuple[str, ...], float]:
-        services = make_services(clock=lambda: NOW)
-        for one in retrainings:
-            services.retrainings.put(one)
-        part = state_parts(replace(wired, services=services))["retrainings"]
-        return {
-            (sample.name.removeprefix("slopsieve_retraining_"), *sample.labels.values()):
-            sample.value
-            for metric in part.read()
-            for sample in metric.samples
-        }  # fmt: skip
-
-    yield shown
-    wired.close()
+    services = make_services(clock=lambda: NOW)
+    for one in retrainings:
+        services.retrainings.put(one)
+    wired = SimpleNamespace(services=services, valkey_url="redis://127.0.0.1:1/0")
+    samples = [sample for m in state_parts(wired)["retrainings"].read() for sample in m.samples]
+    return {
+        (one.name.removeprefix("slopsieve_retraining_"), *one.labels.values()): one.value
+        for one in samples
+    }
 
 
 def make(number: int, state: RetrainingState, **changes) -> Retraining:
@@ -48,7 +38,7 @@ def ended(number: int, recommendation: Recommendation) -> Retraining:
     return make(number, RetrainingState.ENDED, ended_at=NOW, report=report)
 
 
-def test_where_nothing_was_retrained_nothing_is_shown(show):
+def test_where_nothing_was_retrained_nothing_is_shown():
     assert show() == {}
 
 
@@ -61,15 +51,13 @@ SILENT = make(1, RetrainingState.RUNNING, seen_at=NOW - timedelta(minutes=5))
     ("retrainings", "state"),
     [([FAILED], "failed"), ([FAILED, AGAIN], "running"), ([SILENT], KILLED)],
 )
-def test_the_newest_ones_state_is_shown_and_one_that_fell_silent_was_killed(
-    show, retrainings, state
-):
+def test_the_newest_ones_state_is_shown_and_one_that_fell_silent_was_killed(retrainings, state):
     shown = show(*retrainings)
 
     assert [key[1] for key, value in shown.items() if key[0] == "state" and value] == [state]
 
 
-def test_the_last_that_ended_says_when_and_what_it_recommends_whatever_came_after(show):
+def test_the_last_that_ended_says_when_and_what_it_recommends_whatever_came_after():
     shown = show(
         ended(1, Recommendation.PROMOTE),
         ended(2, Recommendation.REFUSE),

@@ -1,1 +1,0 @@
-"""Tests of callbacks as sites and operators meet them."""
