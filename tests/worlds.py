@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import inspect
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, replace
 from typing import Any
@@ -14,7 +15,7 @@ from service.moderation.remembering import apply_to_reputation
 from service.ports.services import Services
 from service.stores.sql.base import SqlStore
 from tests.databases import content_of, databases_given_back, fresh_stores
-from tests.fakes import make_services, make_site
+from tests.fakes import Overridden, make_services, make_site
 
 _FAILING = ("history", "queue", "delivery_queue")
 
@@ -56,7 +57,13 @@ class FailingAt:
         self._at = at
         self._answer_lost = answer_lost
         wrapped: dict[str, Any] = {
-            one.name: _Watched(port, self.call)
+            one.name: Overridden(
+                port,
+                **{
+                    name: functools.partial(self.call, method)
+                    for name, method in inspect.getmembers(port, inspect.ismethod)
+                },
+            )
             for one in fields(services)
             for port in [getattr(services, one.name)]
             if isinstance(port, SqlStore) or one.name in _FAILING
@@ -73,15 +80,3 @@ class FailingAt:
         if fails:
             raise StoreUnavailableError("the store's answer was lost")
         return answer
-
-
-class _Watched:
-    """Passes the calls of a store's methods to somebody else."""
-
-    def __init__(self, store: Any, call: Any) -> None:
-        self._store = store
-        self._call = call
-
-    def __getattr__(self, name: str) -> Any:
-        found = getattr(self._store, name)
-        return functools.partial(self._call, found) if callable(found) else found

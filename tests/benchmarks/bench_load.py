@@ -20,15 +20,15 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-from service.domain.case import CaseFilter
 from service.moderation.sites import add_site, issue_akismet_key
+from service.stores.sql import create_engine
 from service.wiring import open_services
+from tests.benchmarks.faults import wait_until_quiet
 from tests.benchmarks.own_service import authored, cpu_seconds, pss_mb, running
 
 # A site key may call 6,000 times a minute; a flood comes to many sites.
 _SITES = 50
 _ANSWER_SECONDS = 15.0
-_JUDGED_SECONDS = 300.0
 _VERDICTS = (b"true", b"false")
 # How often a client of a flood repeats a request, and after how many seconds.
 _REPEATS, _REPEAT_SECONDS = 4, (1.0, 3.0)
@@ -61,6 +61,7 @@ def main() -> None:
     given = parser.parse_args()
     with running() as up:
         url, requests = up["url"], make_requests(up)
+        database = create_engine(f"sqlite:///{up['data_dir']}/slopsieve.db")
         asyncio.run(offer(url, requests, rate=_WARM_RATE, seconds=_WARM_SECONDS))
         capacity = asyncio.run(_capacity(url, requests))
         print(f"capacity {capacity:.0f} verdicts/s")
@@ -72,7 +73,7 @@ def main() -> None:
             used = {name: round(after[pid, name] - before[pid, name]) for pid, name in after}
             memory = {name: round(pss_mb(pid)) for pid, name in after}
             print(f"  processor seconds: {used}; memory in MB: {memory}")
-            print(f"  {_wait_until_judged(up)}", flush=True)
+            print(f"  all judged after {wait_until_quiet(database, seconds=300.0)} s", flush=True)
 
 
 def make_requests(up: Mapping[str, Any]) -> Iterator[bytes]:
@@ -119,19 +120,6 @@ def _request(url: str, key: str, row: Mapping[str, Any], number: int) -> bytes:
     return head.encode() + body
 
 
-def _wait_until_judged(up: Mapping[str, Any]) -> str:
-    """Wait until nothing is unjudged and return a line about what is kept."""
-    began = time.monotonic()
-    with open_services(data_dir=up["data_dir"]) as services:
-        at_end = unjudged = sum(services.comments.count_pending().values())
-        while unjudged and time.monotonic() < began + _JUDGED_SECONDS:
-            time.sleep(0.5)
-            unjudged = sum(services.comments.count_pending().values())
-        kept = services.cases.count(CaseFilter())
-    took = time.monotonic() - began
-    return f"unjudged at the end: {at_end}, {took:.1f} s later: {unjudged}; comments kept: {kept}"
-
-
 async def _capacity(url: str, requests: Iterator[bytes]) -> float:
     """Return the verdicts a second that clients get which send the next request after each."""
     figures = Figures()
@@ -144,6 +132,7 @@ async def _capacity(url: str, requests: Iterator[bytes]) -> float:
             await asyncio.sleep(max(0.0, due + _LEAST_SECONDS - time.monotonic()))
 
     await asyncio.gather(*(client() for _ in range(_CAPACITY_CLIENTS)))
+    print(f"for the capacity: {dict(figures.bodies.most_common(4))}, wrong {dict(figures.wrong)}")
     return len(figures.verdicts) / _CAPACITY_SECONDS
 
 

@@ -97,8 +97,6 @@ class TorchBatches(Engine):
     Its weights are drawn at random: only its time is measured.
     """
 
-    layers = 6
-
     def __init__(self, version: Path) -> None:
         import torch
         from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerFast
@@ -114,7 +112,7 @@ class TorchBatches(Engine):
         config = BertConfig(
             vocab_size=len(self.tokeniser),
             hidden_size=384,
-            num_hidden_layers=self.layers,
+            num_hidden_layers=6,
             num_attention_heads=12,
             intermediate_size=1536,
             num_labels=2,
@@ -146,12 +144,6 @@ class TorchBatches(Engine):
                 self.network(**batch).logits.softmax(-1).tolist()
 
 
-class ThreeLayers(TorchBatches):
-    """The same with as many layers as the shipped network."""
-
-    layers = 3
-
-
 class Pipeline(TorchBatches):
     """The newcomer's way: a `transformers` pipeline, called with one text at a time."""
 
@@ -172,7 +164,6 @@ class Pipeline(TorchBatches):
 _ENGINES: dict[str, Callable[[Path], Engine]] = {
     "1 transformers pipeline, fp32, six layers": Pipeline,
     "2 torch fp32, batches of like length, six layers": TorchBatches,
-    "2b the same with three layers": ThreeLayers,
     "3 shipped engine: tokenising and network, no memory": Engine,
     "4 shipped classifier as it serves": Classifier,
     "5 whole judgement, one process": Judgement,

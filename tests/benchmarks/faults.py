@@ -16,9 +16,8 @@ import tempfile
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -32,6 +31,7 @@ from service.stores.sql import create_engine
 from service.stores.sql.engine import reading
 from service.wiring import open_services
 from tests.benchmarks.own_service import authored, json_comment, named, running
+from tests.sites import Received, Site, with_status
 
 _SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"  # no site of anybody
 _PARTS = ("api", "worker", "background", "valkey")
@@ -59,44 +59,26 @@ class Receiver:
     """The site's end of its callbacks: counts what it is told, unless it fails on request."""
 
     def __init__(self) -> None:
-        """Listen on a free port of the loopback address."""
         self.told: dict[str, set[tuple[str, float]]] = defaultdict(set)
         self.mode = "well"
-        receiver = self
+        self.site = Site(answer=self._answer)
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers["Content-Length"]))
-                if receiver.mode == "down":
-                    return
-                data = json.loads(body)["data"]
-                status = 500 if receiver.mode == "500" else 204
-                if status == 204 and data["outcome"]:
-                    receiver.told[data["id"]].add((data["outcome"], data["p_spam"]))
-                self.send_response(status)
-                self.send_header("Content-Length", "0")
-                self.end_headers()
-
-            def log_message(self, *_: object) -> None:
-                """Write nothing."""
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.port = self._server.server_port
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+    def _answer(self, received: Received) -> Iterable[bytes]:
+        if self.mode == "down":
+            return []
+        data = json.loads(received.body)["data"]
+        if self.mode == "well" and data["outcome"]:
+            self.told[data["id"]].add((data["outcome"], data["p_spam"]))
+        return with_status(204 if self.mode == "well" else 500, body=b"")(received)
 
     def settings(self) -> dict[str, str]:
         """Return the settings of a service that may call it, with short delays."""
         return {
             "SLOPSIEVE_CALLBACK_PLAIN_HTTP": "true",
             "SLOPSIEVE_CALLBACK_ALLOW": "127.0.0.1/32",
-            "SLOPSIEVE_CALLBACK_PORTS": str(self.port),
+            "SLOPSIEVE_CALLBACK_PORTS": str(self.site.port),
             "SLOPSIEVE_CALLBACK_DELAYS": "1,2,3,5,5,5,10,10,10,20,20,20,30,30,30",
         }
-
-    def close(self) -> None:
-        """Stop listening."""
-        self._server.shutdown()
-        self._server.server_close()
 
 
 @dataclass
@@ -226,8 +208,8 @@ class Faults:
         """Return the client of a new site that is notified at the receiver."""
         with open_services(data_dir=str(self.data)) as services:
             site, key = add_site(name, services, actor="faults")
-            url = f"http://127.0.0.1:{self.receiver.port}/"
-            services.endpoints.put(Endpoint(site_id=site.id, url=url, secrets=(_SECRET,)))
+            endpoint = Endpoint(site_id=site.id, url=self.receiver.site.url(), secrets=(_SECRET,))
+            services.endpoints.put(endpoint)
         return Client(self.up["url"], key.secret, name)
 
     def kinds(self) -> dict[str, Callable[[Wait], None]]:
@@ -400,7 +382,7 @@ def faulty_service(*, bad_disk: bool, log: Path | None = None) -> Iterator[Fault
     """
     with (
         tempfile.TemporaryDirectory(prefix="slopsieve-disk-") as folder,
-        contextlib.closing(Receiver()) as receiver,
+        contextlib.closing((receiver := Receiver()).site),
     ):
         disk = _make_bad_disk(Path(folder)) if bad_disk else {}
         with running(log=log, **receiver.settings(), **disk) as up:

@@ -15,14 +15,13 @@ from pathlib import Path
 from playwright.sync_api import BrowserContext, sync_playwright
 
 from models.registry import SHIPPED_DIR, load_version, read_current_name
-from service.domain.case import Case, CaseFilter, Order
+from service.domain.case import CaseFilter, Order
 from service.domain.comment import Author, Comment, CommentId
 from service.domain.dataset_row import comment_from_row
 from service.domain.decision import ChosenBy, Mode, Ruling
 from service.domain.list_entry import Effect, EntryKind
 from service.domain.sender import make_sender
 from service.domain.site import Site, SiteSettings
-from service.domain.verdict import Outcome
 from service.moderation.accounts import add_user
 from service.moderation.campaigns import GroupingMemory, group_fresh
 from service.moderation.decisions import (
@@ -198,15 +197,6 @@ def work(services: Services) -> str:
     return campaign.id
 
 
-def how_telling(case: Case) -> int:
-    """Return how much of what the page can show is shown by this comment."""
-    assert case.verdict is not None
-    signals = [w for w in case.verdict.signals if w.signal.spans and w.contribution]
-    turns = any(w.signal.boundaries for w in case.verdict.signals)
-    unsure = case.verdict.outcome is Outcome.UNSURE
-    return len(signals) + 2 * bool(case.verdict.promo_spans) + 4 * turns + 3 * unsure
-
-
 def photograph(context: BrowserContext, out: Path, variant: str, pages: Mapping[str, str]) -> None:
     """Take every picture for one size and one colour scheme."""
     page = context.new_page()
@@ -250,7 +240,11 @@ def main() -> None:
     out.mkdir(parents=True, exist_ok=True)
     services = seeded()
     everything = services.cases.page(CaseFilter(), order=Order.NEWEST, cursor=None, limit=500)
-    best = max((case for case in everything.cases if case.needs_review), key=how_telling)
+    # The most telling one: words marked on both sides of where it turns into an advertisement.
+    best = max(
+        (case for case in everything.cases if case.needs_review and case.verdict),
+        key=lambda case: sum(bool(w.signal.boundaries) for w in case.verdict.signals),
+    )
     pages = {
         **PAGES,
         "campaign": f"/review/campaigns/{work(services)}",

@@ -12,8 +12,13 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
+from service.domain.case import CaseFilter, Order
+from service.domain.decision import Mode
+from service.domain.site import SiteSettings
+from service.domain.text import content_key
 from service.stores.migrations import SchemaState, migrate, schema_state
-from service.stores.sql import create_engine
+from service.stores.sql import SqlStores, create_engine
+from tests.factories import NOW, make_report
 from tests.guards.migrated import ARCHIVE, empty_postgresql, make_first_schema
 
 # What filled it: comments over the API, a third of them decided on, and the commands.
@@ -102,6 +107,31 @@ def test_no_row_of_a_table_that_stays_is_lost(filled):
     assert {table: before[table] for table in HELD} == HELD
     stay = before.keys() & after.keys()
     assert {table: after[table] for table in stay} == {table: before[table] for table in stay}
+
+
+def test_comments_are_read_found_reported_and_withdrawn_by_this_version(filled):
+    settings = '{"mode": "enforce", "ham_cutoff": 0.2, "spam_cutoff": null, "languages": ["de"]}'
+    with filled.begin() as connection:
+        connection.exec_driver_sql(f"UPDATE sites SET settings = '{settings}'")  # noqa: S608  # no input
+    migrate(filled)
+
+    stores = SqlStores(filled)
+    page = stores.cases.page(CaseFilter(), order=Order.NEWEST, cursor=None, limit=99)
+    comments = [case.comment for case in page.cases]
+    one, other = comments[:2]
+    found = [
+        stores.comments.find_by_content(c.site_id, content_key(c.text), since=c.received_at)
+        for c in comments
+    ]
+    assert all(c.id in ids for c, ids in zip(comments, found, strict=True))
+    assert len(comments) == HELD["comments"]
+    assert stores.sites.get(one.site_id).settings == SiteSettings(
+        mode=Mode.ENFORCE, ham_cutoff=0.2, languages=("de",)
+    )
+    stores.reports.add(make_report(one.id, site_id=one.site_id))
+    assert stores.cases.get(one.id).reports
+    assert stores.personal_data.withdraw([other.id], at=NOW) == 1
+    assert stores.cases.get(other.id).comment.text == ""
 
 
 def test_the_commands_work_on_the_upgraded_folder(folder, run):

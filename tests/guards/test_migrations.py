@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -16,12 +15,9 @@ from alembic.script import ScriptDirectory
 
 from service.cli import main
 from service.domain.case import CaseFilter, Order
-from service.domain.comment import Comment, Label, Lane, Report
-from service.domain.decision import Mode, Ruling
-from service.domain.site import Site, SiteSettings
-from service.domain.text import content_key
+from service.domain.decision import Ruling
+from service.domain.site import Site
 from service.domain.verdict import Outcome
-from service.ports.comments import NewComment
 from service.start_error import ExitCode
 from service.stores import migrations
 from service.stores.migrations import (
@@ -35,9 +31,6 @@ from service.stores.migrations import (
 )
 from service.stores.migrations.online import create_index_online
 from service.stores.sql import SqlStores
-from service.stores.sql import tables as schema
-from service.stores.sql.comments import comment_values
-from service.stores.sql.rows import verdict_values
 from service.stores.sql.tables import metadata
 from tests.factories import NOW, SITE, keep_all, make_comment, make_decision, make_verdict
 from tests.guards.migrated import empty_postgresql, empty_sqlite, make_first_schema
@@ -175,58 +168,6 @@ def test_a_schema_newer_than_the_code_or_from_before_the_first_release_is_left_a
         with pytest.raises(UnfitSchemaError, match=says):
             migrate(engine)
         assert schema_state(engine) is state
-
-
-def test_comments_of_the_first_version_are_read_found_reported_and_withdrawn_by_this_one(engine):
-    make_first_schema(engine)
-    hostile = 'It\'s <b>"fine"</b>\x00\x1a\ud800 &amp; dandy'
-    kept = [make_comment(f"{hostile} {number}") for number in range(3)]
-    keep_as_of_the_first(engine, kept)
-
-    migrate(engine)
-
-    stores = SqlStores(engine)
-    found = [
-        stores.comments.find_by_content(SITE, content_key(comment.text), since=NOW)
-        for comment in kept
-    ]
-    assert found == [[comment.id] for comment in kept]
-    assert stores.sites.get(SITE).settings == SiteSettings(
-        mode=Mode.ENFORCE, ham_cutoff=0.2, languages=("de",)
-    )
-    judged, other = kept[0], kept[1]
-    report = Report(id="r", site_id=SITE, label=Label.HAM, reported_at=NOW, comment_id=judged.id)
-    stores.reports.add(report)
-    assert stores.cases.get(judged.id).comment == judged
-    assert stores.cases.count(CaseFilter(needs_review=True)) == 1
-    stores.personal_data.withdraw([other.id], at=NOW)
-    assert stores.comments.count_pending()[Lane.BULK] == 1
-
-
-def keep_as_of_the_first(engine: sa.Engine, kept: Sequence[Comment]) -> None:
-    """Write comments, the first of them judged spam, as that version did."""
-    rows = []
-    for comment in kept:
-        new = NewComment(comment=comment, lane=Lane.BULK)
-        rows.append(as_kept(engine, "comments", comment_values(new)))
-    settings = {"mode": "enforce", "ham_cutoff": 0.2, "spam_cutoff": None, "languages": ["de"]}
-    site = {"id": SITE, "name": "Radiator blog", "created_at": NOW, "settings": settings}
-    judged = as_kept(engine, "verdicts", verdict_values(make_verdict(kept[0].id, Outcome.SPAM)))
-    with engine.begin() as connection:
-        connection.execute(sa.insert(schema.sites), [site])
-        connection.execute(sa.insert(schema.comments), rows)
-        connection.execute(sa.insert(schema.verdicts), [judged])
-        connection.execute(
-            sa.update(schema.comments)
-            .where(schema.comments.c.id == kept[0].id)
-            .values(outcome="spam", degraded=False)
-        )
-
-
-def as_kept(engine: sa.Engine, table: str, values: dict[str, object]) -> dict[str, object]:
-    """Return what of a row this schema has columns for."""
-    columns = {column["name"] for column in sa.inspect(engine).get_columns(table)}
-    return {name: value for name, value in values.items() if name in columns}
 
 
 def test_no_migration_stops_the_site(postgres):
