@@ -16,7 +16,6 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO
 
 import click
 
@@ -207,7 +206,8 @@ def _unpack(file: Path, staging: Path) -> list[str]:
     damaged = []
     try:
         with tarfile.open(file) as archive:
-            with _open_member(archive, _MANIFEST) as stream:
+            # A folder has no content, so it is read as an empty file.
+            with archive.extractfile(_MANIFEST) or io.BytesIO() as stream:
                 manifest = json.loads(stream.read(1 << 20))
             files: dict[str, str] = manifest["files"]
             if manifest["format"] != _FORMAT or _DATABASE not in files:
@@ -218,7 +218,7 @@ def _unpack(file: Path, staging: Path) -> list[str]:
                 target = staging / name
                 target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 with (
-                    _open_member(archive, name) as packed,
+                    archive.extractfile(name) or io.BytesIO() as packed,
                     written_whole(target, mode=PRIVATE_FILE) as unpacked,
                 ):
                     shutil.copyfileobj(packed, unpacked)
@@ -232,13 +232,6 @@ def _unpack(file: Path, staging: Path) -> list[str]:
         msg = f"{file} is damaged, its {', '.join(damaged)} is not what was backed up"
         raise StartError(msg)
     return list(files)
-
-
-def _open_member(archive: tarfile.TarFile, name: str) -> IO[bytes]:
-    stream = archive.extractfile(name)
-    if stream is None:
-        raise ValueError(name)
-    return stream
 
 
 @click.command("move")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import hmac
+import itertools
 import json
 import logging
 import os
@@ -125,11 +126,9 @@ class Readings:
 _CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 # More frequent scrapes get the same text.
 _TEXT_CACHED_SECONDS = 1.0
-_MAX_SLOTS = 256
 _MAX_PATH_BYTES = 100
 # A process that takes longer, for example in native code, is left out of one scrape.
 _NEIGHBOUR_TIMEOUT_SECONDS = 1.0
-_MAX_BYTES = 16 * 1024 * 1024
 # The predecessor of this process may hold the port until it has drained.
 _RETRY_EVERY_SECONDS = 0.5
 _POLL_SECONDS = 0.2
@@ -260,11 +259,10 @@ class MetricsSocket:
         with _short_path(self._path) as address:
             self._listener.bind(address)
         self._listener.listen(8)
-        self._closed = False
         threading.Thread(target=self._serve, name="metrics", daemon=True).start()
 
     def _take_slot(self, folder: Path, process: str) -> str:
-        for number in range(_MAX_SLOTS):
+        for number in itertools.count():
             self._lock = (folder / f"{process}-{number}.lock").open("w")
             try:
                 # Held until this process exits.
@@ -272,8 +270,8 @@ class MetricsSocket:
             except BlockingIOError:
                 self._lock.close()
             else:
-                return str(number)
-        raise OSError("no slot is free")
+                break
+        return str(number)
 
     def _serve(self) -> None:
         while True:
@@ -281,16 +279,12 @@ class MetricsSocket:
                 connection, _ = self._listener.accept()
             except OSError:
                 return
-            if self._closed:
-                connection.close()
-                return
             with contextlib.suppress(OSError), connection:
                 connection.settimeout(_NEIGHBOUR_TIMEOUT_SECONDS)
                 connection.sendall(self._packed())
 
     def close(self) -> None:
         """Stop serving."""
-        self._closed = True
         self._path.unlink(missing_ok=True)
         # Closing alone does not wake a thread in accept().
         with contextlib.suppress(OSError):
@@ -310,16 +304,12 @@ def _read_neighbours(folder: Path, own: str) -> Iterator[Metric]:
 
 
 def _read_socket(path: Path) -> bytes:
-    received = bytearray()
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         connection.settimeout(_NEIGHBOUR_TIMEOUT_SECONDS)
         with _short_path(path) as address:
             connection.connect(address)
-        while block := connection.recv(1 << 16):
-            received += block
-            if len(received) > _MAX_BYTES:
-                raise ValueError("too much")
-    return bytes(received)
+        with connection.makefile("rb") as answer:
+            return answer.read()
 
 
 @contextlib.contextmanager

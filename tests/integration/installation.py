@@ -24,6 +24,7 @@ from service.wiring import Wired, wire
 from tests.factories import make_comment
 
 ROOT = Path(__file__).resolve().parents[2]
+ODD = "tests.integration.odd_processes"
 DEADLINE_SECONDS = 20.0
 # A busy machine takes its time to start a process.
 START_SECONDS = 60.0
@@ -75,7 +76,7 @@ class Installation:
         """Start a worker: the real one, or the odd one with this delay."""
         if seconds_a_batch is None:
             return self.start("service.processes.worker")
-        return self.start("tests.integration.odd_worker", str(seconds_a_batch))
+        return self.start(ODD, "worker", str(seconds_a_batch))
 
     def start(
         self, module: str, *arguments: str, says: str = "", **settings: str

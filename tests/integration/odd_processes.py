@@ -1,12 +1,17 @@
-"""A worker like the real one, whose classifier misbehaves on command: by a word in a comment.
+"""Processes like the real ones that misbehave on command.
 
-`poison` raises, `kill` ends the process as a crash in native code would; every batch takes the
-seconds given as the first argument.
+`worker SECONDS` takes so long for a batch; its classifier raises at `poison` in a comment, and ends
+the process at `kill` as a crash in native code would. `background` has a training program that
+learns nothing in no time. `told-early PROCESS` is told to stop in the moment that it says it
+started.
 """
 
 from __future__ import annotations
 
+import importlib
+import logging
 import os
+import signal
 import sys
 import time
 from collections.abc import Sequence
@@ -14,11 +19,12 @@ from dataclasses import replace
 
 from models.inputs import ModelInput, ModelOutput
 from service.logs import configure_logging
-from service.ports.models import JudgingModel
+from service.processes.background import run_background
 from service.processes.worker import run_worker
-from service.scoring.weights import Cutoffs, Weights
 from service.settings import load_settings
 from service.wiring import wire
+from tests.fakes import make_model
+from tests.runs import processes
 
 
 class OddClassifier:
@@ -38,19 +44,28 @@ class OddClassifier:
         return [ModelOutput(p_spam=0.99 if "spam" in given.text else 0.01) for given in inputs]
 
 
-def main() -> None:
-    """Run the worker."""
+def _tell(record: logging.LogRecord) -> bool:
+    if record.getMessage().endswith("started"):
+        os.kill(os.getpid(), signal.SIGTERM)
+    return True
+
+
+def main(kind: str, *given: str) -> None:
+    """Run the process."""
+    if kind == "told-early":
+        process = importlib.import_module(f"service.processes.{given[0]}")
+        process.log.addFilter(_tell)
+        process.main()
     configure_logging()
     wired = wire(load_settings())
-    model = JudgingModel(
-        version="odd-1",
-        classifier=OddClassifier(float(sys.argv[1])),
-        weights=Weights(),
-        cutoffs=Cutoffs(ham_cutoff=0.1, spam_cutoff=0.9),
-    )
+    if kind == "background":
+        run_background(replace(wired, runs=processes(wired.folder.path)))
+        return
+    model = make_model(OddClassifier(float(given[0])))
     services = replace(wired.services, current_model=lambda: model)
     sys.exit(run_worker(replace(wired, services=services)))
 
 
 if __name__ == "__main__":
-    main()
+    arguments, sys.argv[1:] = sys.argv[1:], []
+    main(*arguments)
