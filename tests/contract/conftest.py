@@ -13,7 +13,8 @@ import psycopg
 import pytest
 import sqlalchemy as sa
 
-from service.domain.comment import SiteId
+from service.domain.case import CaseFilter, Order
+from service.domain.comment import CommentId, SiteId
 from service.domain.site import Site
 from service.stores.migrations import migrate
 from service.stores.sql import create_engine
@@ -21,7 +22,7 @@ from service.stores.valkey.history import ValkeyHistoryStore
 from tests.databases import Stores, fresh_stores
 from tests.factories import NOW, SITE
 from tests.in_memory import MemoryHistoryStore
-from tests.servers import Server
+from tests.servers import Server, running_valkey_cluster
 
 SITES = tuple(
     Site(id=SiteId(site_id), name=f"Blog {site_id}", created_at=NOW) for site_id in (SITE, "site-2")
@@ -156,16 +157,48 @@ def leaf_through(ask: Callable[[str | None], Any]) -> list[Any]:
     return pages
 
 
+def listed(
+    stores: Stores, criteria: CaseFilter | None = None, order: Order = Order.NEWEST
+) -> list[CommentId]:
+    page = stores.cases.page(criteria or CaseFilter(), order=order, cursor=None, limit=100)
+    return [case.comment.id for case in page.cases]
+
+
+def to_review(stores: Stores) -> list[CommentId]:
+    """Return the review queue, having seen that filter, count and cases agree on it."""
+    waiting = CaseFilter(needs_review=True)
+    queue = listed(stores, waiting, Order.REVIEW)
+    everything = listed(stores, order=Order.REVIEW)
+    assert queue == [case.comment.id for case in stores.cases.find(everything) if case.needs_review]
+    assert stores.cases.count(waiting) == len(queue)
+    return queue
+
+
+def told(stores: Stores) -> list[str]:
+    """Return the messages that are kept, in the order of adding."""
+    return [one.id for one in stores.deliveries.recent(state=None, site_id=None, limit=99)][::-1]
+
+
+@pytest.fixture(scope="session")
+def valkey_cluster() -> Iterator[str]:
+    """Give the URL of a node of a cluster."""
+    with running_valkey_cluster() as servers:
+        yield servers[0].url
+
+
 def memory_and_valkey(memory: Callable[[], Any], on_valkey: Callable[..., Any]) -> Any:
     """Return a fixture that gives a fresh store of each kind."""
 
-    @pytest.fixture(params=["memory", "valkey"])
+    @pytest.fixture(params=["memory", "valkey", "cluster"])
     def fresh(request: pytest.FixtureRequest) -> Iterator[Any]:
         if request.param == "memory":
             yield memory()
             return
-        url = request.getfixturevalue("valkey").url
-        store = on_valkey(url, prefix=secrets.token_hex(8))
+        is_cluster = request.param == "cluster"
+        url = request.getfixturevalue("valkey_cluster" if is_cluster else "valkey")
+        store = on_valkey(
+            url if is_cluster else url.url, prefix=secrets.token_hex(8), cluster=is_cluster
+        )
         yield store
         store.close()
 

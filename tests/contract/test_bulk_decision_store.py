@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 
-from service.domain.case import CaseFilter, State
+from service.domain.case import CaseFilter
 from service.domain.comment import CommentId, SiteId
 from service.domain.decision import BulkDecision, ChosenBy, Decision, Ruling
 from service.domain.delivery import Delivery, DeliveryState, EventKind
@@ -16,7 +16,7 @@ from service.domain.errors import NotFoundError
 from service.domain.verdict import Outcome
 from service.moderation.decisions import take_over_rulings
 from service.ports.audit import AuditEntry
-from tests.contract.conftest import at_once
+from tests.contract.conftest import at_once, told
 from tests.factories import (
     NOW,
     SITE,
@@ -69,11 +69,6 @@ def tell_one(stores) -> Decision:
     return decision
 
 
-def told(stores) -> list[str]:
-    kept = stores.deliveries.recent(state=None, site_id=None, limit=99)
-    return [one.id for one in kept][::-1]
-
-
 def try_to_send(stores, at, *, status: int | None = 204) -> list[str]:
     """Take what is due and record an attempt of each; return what was due."""
     due = stores.deliveries.take_due(at, until=at + timedelta(seconds=45), limit=99)
@@ -82,22 +77,6 @@ def try_to_send(stores, at, *, status: int | None = 204) -> list[str]:
         state = DeliveryState.DELIVERED if status else DeliveryState.WAITING
         stores.deliveries.record(attempt, state=state, next_try_at=LATER)
     return [one.id for one in due]
-
-
-def test_many_decisions_come_into_force_at_once_and_come_back_as_they_were(stores):
-    ids = keep(stores, 3)
-    stores.bulk_decisions.begin(make_bulk_decision(n_left_out=3))
-    new = make_decisions(ids, note="A campaign ⌚")
-
-    changed = stores.decisions.add_many(new)
-
-    assert changed == new
-    assert [case.decisions for case in stores.cases.find(ids)] == [(one,) for one in new]
-    assert stores.cases.count(CaseFilter(needs_review=True)) == 0
-    assert stores.cases.count(CaseFilter(state=State.DECIDED)) == 3
-    assert {one.decision.id for one in stores.decisions.find_unremembered(limit=9)} == {
-        one.id for one in new
-    }
 
 
 def test_a_bulk_decision_counts_what_it_decided_left_out_and_what_stands_and_knows_its_sites(

@@ -17,7 +17,7 @@ from service.domain.figures import Tally
 from service.domain.published import as_published
 from service.domain.site import SiteSettings
 from service.domain.verdict import Outcome, SecondOpinion
-from tests.contract.conftest import leaf_through
+from tests.contract.conftest import leaf_through, listed
 from tests.factories import (
     NOW,
     SITE,
@@ -35,11 +35,6 @@ OTHER_SITE = SiteId("site-2")
 
 def decide(stores, comment_id: CommentId) -> None:
     stores.decisions.add(make_decision(f"d-{comment_id}", comment_id, Ruling.APPROVE))
-
-
-def listed(stores, criteria: CaseFilter | None = None, order: Order = Order.NEWEST) -> list[str]:
-    page = stores.cases.page(criteria or CaseFilter(), order=order, cursor=None, limit=100)
-    return [case.comment.id for case in page.cases]
 
 
 def paged(stores, order: Order, criteria: CaseFilter, *, limit: int) -> list[list[str]]:

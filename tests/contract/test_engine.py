@@ -194,41 +194,38 @@ def asks(connection: sa.Connection, query: str) -> object:
     return connection.exec_driver_sql(query).scalar_one()
 
 
-@pytest.mark.parametrize(("behind_pooler", "prepared"), [(False, True), (True, False)])
-def test_statements_are_prepared_unless_a_pooler_is_in_between(
-    postgresql: Server, behind_pooler, prepared
-):
-    engine = create_engine(
-        postgresql.url, connections=Connections(kept=1, more=0, behind_pooler=behind_pooler)
-    )
-
-    for _ in range(8):
-        with reading(engine) as connection:
-            connection.execute(sa.text("SELECT 1 + :n"), {"n": 1})
-
-    with reading(engine) as connection:
-        found = asks(connection, "SELECT count(*) FROM pg_prepared_statements")
+@pytest.fixture
+def pooled(postgresql: Server, behind_pooler) -> Iterator[sa.Engine]:
+    """Give an engine with one connection."""
+    connections = Connections(kept=1, more=0, behind_pooler=behind_pooler)
+    engine = create_engine(postgresql.url, connections=connections)
+    yield engine
     engine.dispose()
-    assert (found != 0) is prepared
 
 
 @pytest.mark.parametrize("behind_pooler", [False, True])
-def test_every_wait_is_bounded_whoever_had_the_connection_before(postgresql: Server, behind_pooler):
-    engine = create_engine(
-        postgresql.url, connections=Connections(kept=1, more=0, behind_pooler=behind_pooler)
-    )
+def test_statements_are_prepared_unless_a_pooler_is_in_between(pooled, behind_pooler):
+    for _ in range(8):
+        with reading(pooled) as connection:
+            connection.execute(sa.text("SELECT 1 + :n"), {"n": 1})
+
+    with reading(pooled) as connection:
+        found = asks(connection, "SELECT count(*) FROM pg_prepared_statements")
+    assert (found == 0) is behind_pooler
+
+
+@pytest.mark.parametrize("behind_pooler", [False, True])
+def test_every_wait_is_bounded_whoever_had_the_connection_before(pooled, behind_pooler):
     if behind_pooler:
-        with engine.connect() as connection:
+        with pooled.connect() as connection:
             # As a pooler leaves it that lent it to somebody else in between.
             connection.exec_driver_sql("COMMIT")
             connection.exec_driver_sql("RESET ALL")
 
-    limits = []
-    with reading(engine) as connection:
-        limits.append(asks(connection, "SELECT current_setting('lock_timeout')"))
-    limits.append(write(engine, lambda c: asks(c, "SELECT current_setting('statement_timeout')")))
+    with reading(pooled) as connection:
+        limits = [asks(connection, "SELECT current_setting('lock_timeout')")]
+    limits.append(write(pooled, lambda c: asks(c, "SELECT current_setting('statement_timeout')")))
 
-    engine.dispose()
     assert limits == ["5s", "15s"]
 
 

@@ -16,6 +16,7 @@ from service.domain.site import SiteKey
 from service.domain.user import SecondFactor, User, UserSession
 from service.domain.verdict import Outcome
 from service.ports.audit import AuditEntry
+from tests.contract.conftest import told
 from tests.factories import (
     NOW,
     SITE,
@@ -40,10 +41,6 @@ def entry(act: str, subject: str = "s", detail: str = "") -> AuditEntry:
 
 def acts(changed) -> list[AuditEntry]:
     return [entry("undo" if one.undone_at else one.ruling.value, one.id) for one in changed]
-
-
-def told(stores) -> list[str]:
-    return [one.id for one in stores.deliveries.recent(state=None, site_id=None, limit=99)][::-1]
 
 
 def logged(stores) -> list[tuple[str, str]]:

@@ -76,17 +76,6 @@ def test_an_account_is_changed_in_view_of_all_as_they_stand(stores):
     assert seen[-1] == (ada, [ada, grace])
 
 
-def test_of_many_changes_at_once_none_is_lost(stores):
-    stores.users.add(make_user("Ada", site_ids=()))
-
-    def count(user, _everybody):
-        return replace(user, site_ids=(*user.site_ids, f"site-{len(user.site_ids)}"))
-
-    at_once(*[partial(stores.users.change, "u-Ada", count)] * 12)
-
-    assert stores.users.get("u-Ada").site_ids == tuple(f"site-{n}" for n in range(12))
-
-
 def test_of_two_owners_who_demote_each_other_at_once_one_stays(stores):
     for name in ("Ada", "Grace"):
         stores.users.add(make_user(name, role=Role.OWNER))

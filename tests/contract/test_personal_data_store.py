@@ -12,7 +12,6 @@ import sqlalchemy as sa
 from service.domain.case import (
     MAX_OTHER_NAMES,
     CaseFilter,
-    Order,
     SpamOnly,
     State,
     Trait,
@@ -37,7 +36,7 @@ from service.domain.verdict import Outcome
 from service.ports.audit import AuditEntry
 from service.ports.comments import AddOutcome, NewComment
 from service.stores.sql.tables import comments
-from tests.contract.conftest import at_once
+from tests.contract.conftest import at_once, listed, to_review
 from tests.factories import (
     MARK,
     NOW,
@@ -225,14 +224,6 @@ def find(stores, text: str, *, site_id: SiteId = SITE, days: float = 30) -> list
     )
 
 
-def in_review(stores) -> list[CommentId]:
-    page = stores.cases.page(
-        CaseFilter(needs_review=True), order=Order.REVIEW, cursor=None, limit=50
-    )
-    assert stores.cases.count(CaseFilter(needs_review=True)) == len(page.cases)
-    return [case.comment.id for case in page.cases]
-
-
 def test_a_withdrawn_comment_keeps_no_word_of_its_author_and_no_trace_of_its_sender(stores):
     comment = make_full_comment()
     keep_given(stores, comment, key="a key", outcome=Outcome.SPAM)
@@ -300,12 +291,12 @@ def test_a_withdrawn_comment_leaves_the_review_queue(stores, why):
     stores.verdicts.add([make_verdict(comment.id, outcome)], audit=audit)
     if why == "report":
         stores.reports.add(make_report(comment.id))
-    before = in_review(stores)
+    before = to_review(stores)
 
     stores.personal_data.withdraw([comment.id], at=LATER)
 
     assert before == [comment.id]
-    assert in_review(stores) == []
+    assert to_review(stores) == []
     assert not stores.cases.get(comment.id).needs_review
 
 
@@ -322,7 +313,7 @@ def test_nothing_brings_a_withdrawn_comment_back_into_the_review_queue(stores):
         stores.decisions.add(make_decision("d1", comment.id, Ruling.APPROVE))
     late = stores.verdicts.add([make_verdict(unjudged.id)], audit=frozenset([unjudged.id]))
 
-    assert in_review(stores) == late == []
+    assert to_review(stores) == late == []
     assert stores.cases.get(unjudged.id).verdict is None
 
 
@@ -335,10 +326,7 @@ def test_lists_still_show_a_withdrawn_comment_with_how_far_it_came(stores):
         stores.personal_data.withdraw([comment.id], at=LATER)
 
     for comment, state in ((pending, State.PENDING), (judged, State.JUDGED)):
-        listed = stores.cases.page(
-            CaseFilter(state=state), order=Order.NEWEST, cursor=None, limit=10
-        )
-        assert [case.comment.id for case in listed.cases] == [comment.id]
+        assert listed(stores, CaseFilter(state=state)) == [comment.id]
         assert stores.cases.get(comment.id).state is state
     assert stores.cases.count(CaseFilter()) == 2
 
@@ -375,7 +363,7 @@ def test_judging_and_withdrawing_at_the_same_time_leaves_every_comment_blank(sto
     cases = [stores.cases.get(comment.id) for comment in given]
     assert {case.comment.text for case in cases} == {""}
     assert [case.comment.id for case in cases if case.verdict is not None] == stored
-    assert in_review(stores) == []
+    assert to_review(stores) == []
 
 
 def test_a_comment_is_found_by_what_escaping_and_filtering_leave_of_it(stores):

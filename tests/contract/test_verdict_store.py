@@ -12,7 +12,7 @@ import pytest
 import sqlalchemy as sa
 
 from service.domain.campaign import CAMPAIGN_POLICY
-from service.domain.case import Appeal, CaseFilter, Claim, Order
+from service.domain.case import Appeal, Claim
 from service.domain.comment import CommentId, Label, Post, Sender, SiteId
 from service.domain.decision import Ruling
 from service.domain.errors import NotFoundError
@@ -28,7 +28,7 @@ from service.domain.verdict import (
     WeightKind,
 )
 from service.stores.sql.rows import verdict_from, verdict_values
-from tests.contract.conftest import at_once
+from tests.contract.conftest import at_once, to_review
 from tests.factories import (
     NOW,
     SITE,
@@ -191,17 +191,6 @@ def test_only_rules_that_ask_cost_a_statement_and_that_once_a_batch(stores, rule
     stores.rule_facts.find([(make_comment(sender=MARA), one) for one in rules for _ in range(9)])
 
     assert len([one for one in said if one.startswith("SELECT")]) == statements
-
-
-def to_review(stores) -> list[CommentId]:
-    """Return the review queue, having seen that filter, count and cases agree on it."""
-    waiting = CaseFilter(needs_review=True)
-    page = stores.cases.page(waiting, order=Order.REVIEW, cursor=None, limit=100)
-    everything = stores.cases.page(CaseFilter(), order=Order.REVIEW, cursor=None, limit=100)
-    queue = [case.comment.id for case in page.cases]
-    assert queue == [case.comment.id for case in everything.cases if case.needs_review]
-    assert stores.cases.count(waiting) == len(queue)
-    return queue
 
 
 def test_a_report_that_says_what_the_newest_says_or_has_a_known_id_changes_nothing(stores):

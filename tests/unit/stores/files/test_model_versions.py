@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from models.inputs import ModelInput
@@ -34,25 +36,10 @@ def folder(tmp_path, write_tiny):
     return tmp_path
 
 
-def test_the_current_version_serves(folder, clock):
-    versions = ModelVersions(folder, monotonic=clock, beside=at_once)
-
-    model = versions.current()
-
-    assert model.version == "first"
-    assert versions.problem is None
-    assert 0 <= model.classifier.score_batch([ModelInput(text="hello")])[0].p_spam <= 1
-
-
 def test_a_version_that_weighs_signals_which_are_gone_judges_as_without_them(folder, clock):
-    rewrite_json(
-        folder / "second",
-        "fusion.json",
-        lambda fusion: {
-            **fusion,
-            "signal_weights": {**fusion["signal_weights"], "bare_link": 3.0, "own_detail": -2.0},
-        },
-    )
+    weights = json.loads((folder / "second" / "fusion.json").read_text())["signal_weights"]
+    gone = {"bare_link": 3.0, "own_detail": -2.0}
+    rewrite_json(folder / "second", "fusion.json", {"signal_weights": weights | gone})
     comment = make_comment("I drew 2 valves, but see https://valves.example.com")
 
     verdicts = []
@@ -93,6 +80,7 @@ def test_a_version_that_was_tampered_with_never_replaces_one_that_serves(folder,
 
     assert model.version == "first"
     assert versions.problem is None
+    assert 0 <= model.classifier.score_batch([ModelInput(text="hello")])[0].p_spam <= 1
 
 
 def test_without_a_usable_version_the_classifier_is_unavailable_and_the_reason_is_kept(
