@@ -373,6 +373,10 @@ def test_what_is_no_token_or_an_address_within_is_refused(field, given, world):
     assert world.endpoint() == before
 
 
+NOT_ALLOWED = "the platform does not allow this to the token's owner"
+REFUSES = "the platform refuses the token"
+
+
 # Discourse alone
 
 
@@ -384,7 +388,7 @@ def test_a_post_that_its_owner_may_not_delete_holds_up_no_other():
         [delivery] = world.messages()
         last = tries(world, delivery)[-1]
         assert delivery.state is DeliveryState.DEAD
-        assert last.problem == "the platform does not allow this to the token's owner"
+        assert last.problem == NOT_ALLOWED
         assert last.status == 403
         assert world.endpoint().refused_at is None
 
@@ -415,39 +419,26 @@ def test_an_id_that_is_no_number_leads_to_no_other_address():
 
 
 @pytest.mark.parametrize(
-    ("error", "problem", "refused", "state"),
+    ("error", "message", "problem"),
     [
-        (
-            {"type": "FORBIDDEN", "message": "Resource not accessible by personal access token"},
-            "the platform does not allow this to the token's owner",
-            False,
-            DeliveryState.DEAD,
-        ),
-        (
-            {"type": "INSUFFICIENT_SCOPES", "message": "Your token has not been granted"},
-            "the platform refuses the token",
-            True,
-            DeliveryState.WAITING,
-        ),
-        (
-            {"type": "RATE_LIMITED", "message": "API rate limit exceeded for user ID 31."},
-            "the platform asks for time",
-            False,
-            DeliveryState.WAITING,
-        ),
-        ({"message": "Something went wrong"}, "the site answered with an error", False, None),
+        ("FORBIDDEN", "Resource not accessible by personal access token", NOT_ALLOWED),
+        ("INSUFFICIENT_SCOPES", "Your token has not been granted", REFUSES),
+        ("RATE_LIMITED", "API rate limit exceeded for user ID 31.", "the platform asks for time"),
+        (None, "Something went wrong", "the site answered with an error"),
     ],
 )
-def test_errors_within_an_answer_of_200_are_understood(error, problem, refused, state):
+def test_errors_within_an_answer_of_200_are_understood(error, message, problem):
     with world_of("github") as world:
-        world.platform.error = error
+        world.platform.error = ({"type": error} if error else {}) | {"message": message}
         rejected(world)
 
         [delivery] = world.messages()
         assert not world.platform.hidden
         assert tries(world, delivery)[0].problem == problem
-        assert (world.endpoint().refused_at is not None) is refused
-        assert delivery.state is (state or DeliveryState.WAITING)
+        assert (world.endpoint().refused_at is not None) is (problem == REFUSES)
+        is_hopeless = problem == NOT_ALLOWED
+        assert (delivery.state is DeliveryState.DEAD) is is_hopeless
+        assert (delivery.state is DeliveryState.WAITING) is not is_hopeless
 
 
 def test_githubs_limit_that_is_used_up_ends_when_it_says():

@@ -7,10 +7,10 @@ from itertools import islice
 
 import pytest
 
-from service.domain.comment import Lane, Sender
+from service.domain.comment import CommentId, Lane, Sender
 from service.domain.decision import Ruling
 from service.domain.errors import StoreUnavailableError
-from service.domain.sender import History, Record, make_sender
+from service.domain.sender import Record, make_sender
 from service.moderation.decisions import decide_comment, undo_decision
 from service.moderation.remembering import (
     rebuild_all,
@@ -42,13 +42,19 @@ def open_ones(services) -> list[str]:
     return [one.decision.id for one in services.decisions.find_unremembered(limit=9)]
 
 
+def rule_while_away(services, *rulings: tuple[CommentId, Ruling]) -> None:
+    """Decide these comments while histories are away."""
+    services.history.available = False
+    for comment_id, ruling in rulings:
+        decide_comment(comment_id, ruling, services, decided_by="mod")
+    services.history.available = True
+
+
 def test_a_changed_mind_while_histories_are_away_is_all_they_know_afterwards(services):
     comment = keep(services)
     decide_comment(comment.id, Ruling.REJECT, services, decided_by="mod")
-    services.history.available = False
-    for ruling in (Ruling.APPROVE, Ruling.REJECT, Ruling.APPROVE):
-        decide_comment(comment.id, ruling, services, decided_by="mod")
-    services.history.available = True
+    changes = (Ruling.APPROVE, Ruling.REJECT, Ruling.APPROVE)
+    rule_while_away(services, *((comment.id, ruling) for ruling in changes))
 
     remember_open(services)
 
@@ -57,11 +63,7 @@ def test_a_changed_mind_while_histories_are_away_is_all_they_know_afterwards(ser
 
 
 def test_what_was_told_before_histories_went_away_again_is_not_told_twice(services):
-    comments = [keep(services) for _ in range(3)]
-    services.history.available = False
-    for comment in comments:
-        decide_comment(comment.id, Ruling.REJECT, services, decided_by="mod")
-    services.history.available = True
+    rule_while_away(services, *((keep(services).id, Ruling.REJECT) for _ in range(3)))
     answers = [services.history.learn] * 2 + [away]
     tired = Overridden(
         services.history, learn=lambda *given, **named: answers.pop(0)(*given, **named)
@@ -75,11 +77,8 @@ def test_what_was_told_before_histories_went_away_again_is_not_told_twice(servic
 
 
 def test_a_decision_that_cannot_be_learnt_keeps_no_other_from_it(services):
-    services.history.available = False
     first, second = keep(services), keep(services)
-    for comment in (first, second):
-        decide_comment(comment.id, Ruling.REJECT, services, decided_by="mod")
-    services.history.available = True
+    rule_while_away(services, (first.id, Ruling.REJECT), (second.id, Ruling.REJECT))
 
     def learn(decision_id, comment, ruling, *, at):
         if comment.id == first.id:
@@ -137,11 +136,8 @@ def decided_of_all(decided) -> list[tuple[float, float]]:
     """Return what histories know of each person: approved, rejected."""
     asked = [make_comment(sender=sender_of(number)) for number in range(PEOPLE)]
     histories = decided.history.gather(asked, now=decided.clock())
-    return [_counts(history) for history in histories]
-
-
-def _counts(history: History) -> tuple[float, float]:
-    return history.email.everywhere.approved, history.email.everywhere.rejected
+    found = [history.email.everywhere for history in histories]
+    return [(record.approved, record.rejected) for record in found]
 
 
 def verdict_on_next(decided):

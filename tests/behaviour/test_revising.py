@@ -44,26 +44,27 @@ def test_of_edits_that_come_at_once_the_last_one_stays(services):
     assert shown(services) == ["Version 7"]
 
 
-@pytest.mark.parametrize("deleted_first", [False, True])
-def test_an_edit_that_meets_a_deletion_is_not_kept(services, deleted_first):
+def delete(services) -> None:
+    withdraw_versions(SITE, "w-1", services, by="test")
+
+
+def edit(services) -> None:
+    submit_version(version("Second", second=0), services, by="test")
+
+
+@pytest.mark.parametrize(("act", "within"), [(delete, edit), (edit, delete)])
+def test_an_edit_that_meets_a_deletion_is_not_kept(services, act, within):
     submit_version(version("First", second=0), services, by="test")
-    acts = [
-        lambda: withdraw_versions(SITE, "w-1", services, by="test"),
-        lambda: submit_version(version("Second", second=0), services, by="test"),
-    ]
+    acts = [within]
 
     def look_up(*given):
         found = services.comments.find_by_site_ids(*given)
-        if len(acts) > 1:
-            acts.pop(not deleted_first)()
+        if acts:
+            acts.pop()(services)
         return found
 
     comments = Overridden(services.comments, find_by_site_ids=look_up)
-    meanwhile = replace(services, comments=comments)
-    if deleted_first:
-        submit_version(version("Second", second=0), meanwhile, by="test")
-    else:
-        withdraw_versions(SITE, "w-1", meanwhile, by="test")
+    act(replace(services, comments=comments))
 
     assert shown(services) == []
 

@@ -213,11 +213,18 @@ def test_a_comment_offers_what_can_be_blocked_and_less_to_allow(services):
     assert _names(services, make_comment("Hello", sender=Sender()), Effect.BLOCK) == []
 
 
-def test_a_comment_is_rejected_and_its_sender_blocked_and_one_undo_takes_both_back(services):
-    comment = _kept(services)
-    what = ["email", "address", "network", "domain:pills-direct.shop"]
+def _listed(services, *what, effect=Effect.BLOCK):
+    return decide_and_list(_kept(services).id, effect, what, services, by="Ola")
 
-    listed = decide_and_list(comment.id, Effect.BLOCK, what, services, by="Ola")
+
+def _undo(listed, services, entries):
+    ids, seen = [entry.id for entry in entries], listed.case.decision.id
+    comment_id = listed.case.comment.id
+    return undo_reject_and_block(comment_id, ids, services, by="Ola", seen_decision_id=seen)
+
+
+def test_a_comment_is_rejected_and_its_sender_blocked_and_one_undo_takes_both_back(services):
+    listed = _listed(services, "email", "address", "network", "domain:pills-direct.shop")
 
     days = {e.kind: e.expires_at and (e.expires_at - e.added_at).days for e in listed.entries}
     assert listed.case.decision.ruling is Ruling.REJECT
@@ -227,62 +234,40 @@ def test_a_comment_is_rejected_and_its_sender_blocked_and_one_undo_takes_both_ba
         EntryKind.NETWORK: 7,
         EntryKind.DOMAIN: None,
     }
-    assert {(e.comment_id, e.site_id) for e in listed.entries} == {(comment.id, SITE)}
+    comment_id = listed.case.comment.id
+    assert {(e.comment_id, e.site_id) for e in listed.entries} == {(comment_id, SITE)}
     assert sent(services, "Hello", email=EMAIL).outcome is Outcome.SPAM
 
-    case = undo_reject_and_block(
-        comment.id,
-        [entry.id for entry in listed.entries],
-        services,
-        by="Ola",
-        seen_decision_id=listed.case.decision.id,
-    )
-
-    assert case.decision is None
+    assert _undo(listed, services, listed.entries).decision is None
     assert services.list_entries.in_force(services.clock()) == []
     assert sent(services, "Hello", email=EMAIL).outcome is Outcome.UNSURE
 
 
 def test_trusting_approves_and_allows(services):
-    comment = _kept(services)
-
-    listed = decide_and_list(comment.id, Effect.ALLOW, ["email"], services, by="Ola")
+    listed = _listed(services, "email", effect=Effect.ALLOW)
 
     assert listed.case.decision.ruling is Ruling.APPROVE
     assert sent(services, "Hello", email=EMAIL).outcome is Outcome.HAM
 
 
 def test_what_is_listed_already_is_left_and_stays_after_the_undo(services):
-    add_entry(new_entry(EntryKind.EMAIL, EMAIL), services, by="Kim")
-    comment = _kept(services)
+    foreign = add_entry(new_entry(EntryKind.EMAIL, EMAIL), services, by="Kim")
 
-    listed = decide_and_list(comment.id, Effect.BLOCK, ["email", "address"], services, by="Ola")
+    listed = _listed(services, "email", "address")
+    _undo(listed, services, [foreign])
 
     assert [entry.kind for entry in listed.entries] == [EntryKind.ADDRESS]
+    assert services.list_entries.get(foreign.id).removed_at is None
 
 
 def test_full_lists_grow_no_further_and_the_ruling_stands(services, monkeypatch):
     monkeypatch.setattr("service.moderation.reject_and_block.MAX_IN_FORCE", 2)
-    decide_and_list(_kept(services).id, Effect.BLOCK, ["email"], services, by="Kim")
+    _listed(services, "email")
 
-    listed = decide_and_list(
-        _kept(services).id, Effect.BLOCK, ["address", "network"], services, by="Ola"
-    )
+    listed = _listed(services, "address", "network")
 
     assert listed.case.decision.ruling is Ruling.REJECT
     assert [entry.kind for entry in listed.entries] == [EntryKind.ADDRESS]
-
-
-def test_an_undo_removes_only_entries_of_its_own_comment(services):
-    foreign = add_entry(new_entry(), services, by="Kim")
-    listed = decide_and_list(_kept(services).id, Effect.BLOCK, ["email"], services, by="Ola")
-
-    undo_reject_and_block(
-        listed.case.comment.id, [foreign.id], services, by="Ola",
-        seen_decision_id=listed.case.decision.id,
-    )  # fmt: skip
-
-    assert services.list_entries.get(foreign.id).removed_at is None
 
 
 def test_who_ruled_the_other_way_meanwhile_is_not_overruled_and_nothing_is_listed(services):
@@ -351,8 +336,7 @@ def test_who_is_forgotten_while_they_are_ruled_on_is_not_listed(services, monkey
 
     monkeypatch.setattr("service.moderation.reject_and_block.decide_comment", decide_and_forget)
 
-    what = ["email", "address", "domain:pills-direct.shop"]
-    listed = decide_and_list(_kept(services).id, Effect.BLOCK, what, services, by="Ola")
+    listed = _listed(services, "email", "address", "domain:pills-direct.shop")
 
     assert [entry.kind for entry in listed.entries] == [EntryKind.DOMAIN]
     assert services.list_entries.in_force(services.clock()) == list(listed.entries)
