@@ -33,6 +33,12 @@ _ARGUMENTS = (
 _ALL_SENT = "() => !Object.keys(sessionStorage).some((name) => name.startsWith('unsent '))"
 
 
+def ready(page: Page) -> Page:
+    """Return the page once its script has begun."""
+    expect(page.locator("html[data-ready]")).to_be_attached()
+    return page
+
+
 def wait_until_sent(page: Page) -> None:
     """Return once the server has answered every ruling that the page keeps until then."""
     page.wait_for_function(_ALL_SENT)

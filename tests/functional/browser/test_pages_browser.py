@@ -12,7 +12,7 @@ from service.moderation.sites import issue_key
 from tests.factories import SITE, make_comment
 from tests.functional.browser.conftest import Watched
 from tests.functional.filled import keep_campaign
-from tests.functional.moderators import keep
+from tests.functional.moderators import keep, rulings
 
 
 @pytest.fixture
@@ -20,11 +20,6 @@ def campaign(services):
     """A campaign of forty waiting comments; its id and theirs, the newest first."""
     campaign_id, ids = keep_campaign(services, 40)
     return campaign_id, ids[::-1]
-
-
-def rulings(services, ids):
-    decisions = [services.cases.get(one).decision for one in ids]
-    return [one and one.ruling for one in decisions]
 
 
 def test_forty_are_decided_with_two_exceptions_by_keyboard_alone_and_undone(

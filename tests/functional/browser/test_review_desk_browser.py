@@ -13,8 +13,8 @@ from service.moderation.decisions import decide_comment
 from service.moderation.revise import withdraw_comment
 from service.web.pages.review_page import PAGE_SIZE
 from tests.factories import NOW, make_comment
-from tests.functional.browser.conftest import keep_queue, poll, wait_until_sent, words
-from tests.functional.moderators import add_moderator, keep, make_app, sign_in
+from tests.functional.browser.conftest import keep_queue, poll, ready, wait_until_sent, words
+from tests.functional.moderators import add_moderator, keep, make_app, rulings, sign_in
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 
@@ -22,16 +22,6 @@ PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobil
 @pytest.fixture
 def queue(services):
     return keep_queue(services, 4)
-
-
-def _ready(page):
-    expect(page.locator("html[data-ready]")).to_be_attached()
-    return page
-
-
-def _rulings(services, comments):
-    decisions = [services.cases.get(comment.id).decision for comment in comments]
-    return [one and one.ruling for one in decisions]
 
 
 def _row(page, comment):
@@ -188,7 +178,7 @@ def test_two_moderators_at_once_are_kept_apart_and_told(services, queue, quiet_p
 
 
 def test_news_arrive_without_moving_the_row_under_the_hand(services, queue, quiet_page):
-    page = _ready(quiet_page())
+    page = ready(quiet_page())
     page.keyboard.press("j")
     expect(words(page)).to_have_text("Comment number 1")
     before = _row(page, queue[1]).bounding_box()
@@ -212,7 +202,7 @@ def test_news_arrive_without_moving_the_row_under_the_hand(services, queue, quie
 
 
 def test_a_phone_clears_its_list_by_swipes(services, queue, quiet_page):
-    page = _ready(quiet_page(**PHONE))
+    page = ready(quiet_page(**PHONE))
 
     _swipe(page, _row(page, queue[0]), (150, 4))
     expect(_row(page, queue[0])).to_contain_text("Approved")
@@ -225,7 +215,7 @@ def test_a_phone_clears_its_list_by_swipes(services, queue, quiet_page):
     expect(page.locator(".done")).to_contain_text("Undone.")
 
     wait_until_sent(page)
-    assert _rulings(services, queue) == [Ruling.APPROVE, None, None, None]
+    assert rulings(services, [one.id for one in queue]) == [Ruling.APPROVE, None, None, None]
     assert page.url.endswith("/review")
     assert page.evaluate("document.documentElement.scrollWidth") == 390
 
@@ -235,7 +225,7 @@ def test_a_phone_swipes_through_opened_comments(services, queue, quiet_page):
 
     _row(page, queue[0]).locator("a").tap()
     expect(words(page)).to_have_text("Comment number 0")
-    expect(page.locator("html[data-ready]")).to_be_attached()
+    ready(page)
     _swipe(page, page.locator("#opened .scroll"), (-150, 4))
     expect(words(page)).to_have_text("Comment number 1")
 
@@ -269,7 +259,7 @@ def test_the_list_goes_on_and_is_found_again_where_it_was_left(services, quiet_p
 def test_selected_comments_are_rejected_in_one_bulk_decision_and_undone(
     services, queue, quiet_page, by_keys
 ):
-    page = _ready(quiet_page())
+    page = ready(quiet_page())
 
     if by_keys:
         page.keyboard.press("x")
@@ -284,16 +274,16 @@ def test_selected_comments_are_rejected_in_one_bulk_decision_and_undone(
         expect(page.locator(".selection .n")).to_have_text("2 selected")
         page.locator(".selection .rejects").click()
     expect(page.locator(".done")).to_contain_text("2 comments rejected")
-    rejected = _rulings(services, queue)
+    rejected = rulings(services, [one.id for one in queue])
     page.locator(".done button").click()
     expect(page.locator(".row")).to_have_count(4)
 
     assert rejected == [Ruling.REJECT] * 2 + [None] * 2
-    assert _rulings(services, queue) == [None] * 4
+    assert rulings(services, [one.id for one in queue]) == [None] * 4
 
 
 def test_what_was_decided_and_where_one_stands_is_announced(queue, open_page):
-    page = _ready(open_page(locale="de").page)
+    page = ready(open_page(locale="de").page)
 
     page.keyboard.press("j")
     expect(page.locator("#spoken")).to_have_text("Kommentar 2 von 4")
@@ -304,15 +294,3 @@ def test_what_was_decided_and_where_one_stands_is_announced(queue, open_page):
     for region in ("#spoken", "[data-part=done]"):
         assert page.locator(region).get_attribute("role") == "status"
     assert page.locator("[data-part=done]").evaluate("e => e.getClientRects().length") > 0
-
-
-def test_what_is_not_sent_is_announced(queue, open_page):
-    page = _ready(open_page().page)
-
-    page.context.set_offline(True)
-    page.keyboard.press("a")
-
-    expect(page.locator("#spoken")).to_contain_text("cannot be sent at the moment. It is kept")
-    expect(page.locator("[data-part=sending]")).to_contain_text("1 not sent")
-    page.context.set_offline(False)
-    expect(page.locator("#spoken")).to_contain_text("Everything is sent.", timeout=30_000)

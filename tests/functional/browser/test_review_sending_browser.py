@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from service.domain.decision import Ruling
 from service.moderation.decisions import decide_comment
 from tests.faulty_server import AWAY, BAD_GATEWAY, DROPPED, HANGS, Faults
-from tests.functional.browser.conftest import keep_queue, poll, words
+from tests.functional.browser.conftest import keep_queue, poll, ready, words
 from tests.functional.moderators import PASSWORD, add_moderator, make_app
 from tests.functional.serving import serving
 
@@ -40,6 +40,14 @@ def _type(page, keys=KEYS, every_ms=20):
         page.wait_for_timeout(every_ms)
 
 
+def _sign_in(page, name):
+    page.goto("/sign-in")
+    page.fill("#name", name)
+    page.fill("#password", PASSWORD)
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/review")
+
+
 def _sending(page):
     return page.locator(".sending")
 
@@ -55,32 +63,14 @@ def _expected(queue, keys=RULED):
     return [("Ola", ruling, one.id) for ruling, one in zip(keys, queue, strict=False)]
 
 
-def _without_counts(page):
-    """Keep from the page what others do, as on a bad connection."""
-    page.route("**/review/counts*", lambda route: route.abort())
-
-
-def _ready(watched):
-    page = watched.page
-    expect(page.locator("html[data-ready]")).to_be_attached()
-    expect(words(page)).to_have_text("Comment number 0")
-    return page
-
-
-def _ready_by_a_clock(watched):
-    """Return the page once it is ready, with a clock that `page.clock` can put forward."""
-    watched.page.clock.install()
-    watched.page.reload()
-    return _ready(watched)
-
-
 def test_they_are_as_many_while_the_server_fails_midway_and_a_colleague_decides_three(
     services, queue, open_page, faults
 ):
-    page = _ready(open_page())
+    page = ready(open_page().page)
     planned = {2: AWAY, 3: AWAY, 5: DROPPED, 7: BAD_GATEWAY, 9: DROPPED, 10: AWAY}
     faults.plan = lambda number, _path: planned.get(number)
-    _without_counts(page)
+    # What others do is kept from the page, as on a bad connection.
+    page.route("**/review/counts*", lambda route: route.abort())
     page.reload()
     expect(words(page)).to_have_text("Comment number 0")
     theirs = {1: Ruling.APPROVE, 4: Ruling.APPROVE, 7: Ruling.APPROVE}
@@ -104,8 +94,8 @@ def test_they_are_as_many_while_the_server_fails_midway_and_a_colleague_decides_
     assert refused == {queue[n].id for n in theirs}
 
 
-def test_offline_they_wait_are_counted_and_leave_in_order(services, queue, open_page):
-    page = _ready(open_page())
+def test_offline_they_wait_are_counted_and_announced_and_leave_in_order(services, queue, open_page):
+    page = ready(open_page().page)
     _type(page, KEYS[:3])
     expect(words(page)).to_have_text("Comment number 3")
     page.wait_for_timeout(700)
@@ -113,11 +103,13 @@ def test_offline_they_wait_are_counted_and_leave_in_order(services, queue, open_
     page.context.set_offline(True)
     _type(page, KEYS[3:])
     expect(_sending(page)).to_contain_text("not sent: offline, will be sent")
+    expect(page.locator("#spoken")).to_contain_text("cannot be sent at the moment. It is kept")
     page.wait_for_timeout(2_000)
     before = _log(services)
     page.context.set_offline(False)
     expect(words(page)).to_have_text("Comment number 10")
     expect(_sending(page)).to_have_text("", timeout=20_000)
+    expect(page.locator("#spoken")).to_contain_text("Everything is sent.")
 
     assert len(before) == 3
     assert _log(services) == _expected(queue)
@@ -125,7 +117,7 @@ def test_offline_they_wait_are_counted_and_leave_in_order(services, queue, open_
 
 def test_a_reload_loses_nothing_that_was_not_sent(services, queue, open_page, faults):
     asked = []
-    page = _ready(open_page())
+    page = ready(open_page().page)
     faults.plan = lambda _number, _path: AWAY
     page.keyboard.press("n")
     page.keyboard.type("half a secret")
@@ -150,18 +142,14 @@ def test_a_reload_loses_nothing_that_was_not_sent(services, queue, open_page, fa
 def test_who_is_signed_out_is_told_and_what_they_decided_is_sent_when_they_are_back(
     services, queue, open_page
 ):
-    page = _ready(open_page())
+    page = ready(open_page().page)
     # The next comments are there by then.
     page.wait_for_timeout(1_000)
     page.context.clear_cookies()
 
     _type(page, "ra")
     expect(_sending(page)).to_contain_text("2 not sent: you are signed out")
-    page.goto("/sign-in")
-    page.fill("#name", "Ola")
-    page.fill("#password", PASSWORD)
-    page.keyboard.press("Enter")
-    page.wait_for_url("**/review")
+    _sign_in(page, "Ola")
     expect(words(page)).to_have_text("Comment number 2")
     expect(_sending(page)).to_have_text("", timeout=20_000)
 
@@ -170,15 +158,10 @@ def test_who_is_signed_out_is_told_and_what_they_decided_is_sent_when_they_are_b
 
 def test_nothing_is_sent_in_the_name_of_who_signs_in_instead(services, queue, open_page):
     add_moderator(services, "Mara")
-    page = _ready(open_page())
+    page = ready(open_page().page)
     page.wait_for_timeout(1_000)
     page.context.clear_cookies()
-    other = page.context.new_page()
-    other.goto("/sign-in")
-    other.fill("#name", "Mara")
-    other.fill("#password", PASSWORD)
-    other.keyboard.press("Enter")
-    other.wait_for_url("**/review")
+    _sign_in(page.context.new_page(), "Mara")
 
     _type(page, "ra")
 
@@ -188,7 +171,7 @@ def test_nothing_is_sent_in_the_name_of_who_signs_in_instead(services, queue, op
 
 
 def test_an_answer_that_never_comes_is_said_and_then_the_truth(services, queue, open_page, faults):
-    page = _ready(open_page())
+    page = ready(open_page().page)
     faults.plan = lambda number, _path: HANGS if number == 0 else None
 
     page.keyboard.press("r")
@@ -204,12 +187,12 @@ def test_an_answer_that_never_comes_is_said_and_then_the_truth(services, queue, 
 def test_u_after_a_reload_takes_back_the_last_decision_until_there_is_none(
     services, queue, open_page
 ):
-    page = _ready(open_page())
+    page = ready(open_page().page)
     _type(page, "ar")
     expect(_sending(page)).to_have_text("")
     expect(page.locator(".done")).to_contain_text("Rejected.")
     page.goto("/review")
-    expect(page.locator("html[data-ready]")).to_be_attached()
+    ready(page)
 
     page.keyboard.press("u")
     expect(words(page)).to_have_text("Comment number 1")
@@ -224,7 +207,7 @@ def test_u_after_a_reload_takes_back_the_last_decision_until_there_is_none(
 
 
 def test_an_open_comment_says_that_a_colleague_has_decided_it(services, queue, open_page):
-    page = _ready(open_page())
+    page = ready(open_page().page)
     page.keyboard.press("n")
     page.keyboard.type("half a note")
 
@@ -237,7 +220,7 @@ def test_an_open_comment_says_that_a_colleague_has_decided_it(services, queue, o
 
 
 def test_single_keys_can_be_switched_off(services, queue, open_page):
-    page = _ready(open_page())
+    page = ready(open_page().page)
     page.keyboard.press("?")
     page.get_by_label("Single keys work in this browser").uncheck()
     page.keyboard.press("Escape")
@@ -255,7 +238,10 @@ def test_keys_that_wait_too_long_for_a_comment_are_not_used_and_counted(
     services, queue, open_page, faults
 ):
     faults.others = lambda path: AWAY if path == "/review/ahead" else None
-    page = _ready_by_a_clock(open_page())
+    page = open_page().page
+    page.clock.install()
+    page.reload()
+    ready(page)
 
     _type(page, "arr")
     expect(page.locator("#opened")).to_contain_text("did not send the next comment")
@@ -288,7 +274,7 @@ _OUTBOX = """async (script) => {
 def test_the_queue_repeats_an_id_until_it_is_answered_and_takes_back_nothing_refused(
     queue, open_page
 ):
-    page = _ready(open_page())
+    page = ready(open_page().page)
     script = page.locator('script[src*="review.js"]').get_attribute("src")
 
     done = page.evaluate(_OUTBOX, script.replace("review.js", "review-sending.js"))
