@@ -32,7 +32,7 @@ from tests.factories import (
     make_verdict,
 )
 from tests.fakes import make_site
-from tests.functional.hostile import hostile_comment
+from tests.functional.hostile import HOSTILE, hostile_comment
 from tests.functional.moderators import add_moderator, keep
 from tests.runs import REPORT
 
@@ -261,6 +261,28 @@ def keep_hostile_names(services, texts) -> None:
             "rtr_9", report=report, problem=texts[0], asked_by=texts[1], answer=Answer.REFUSED
         )
     )
+
+
+def keep_all_hostile(services) -> list[str]:
+    """Let strangers say all that is hostile wherever they can; return addresses that show it.
+
+    A comment holds 65,536 characters, and one more of each has its author, post and so on.
+    """
+    lots: list[list[str]] = []
+    for text in sorted(HOSTILE.values(), key=len):
+        if lots and len(lots[-1]) < 12 and sum(map(len, lots[-1])) + len(text) < 65_000:
+            lots[-1].append(text)
+        else:
+            lots.append([text])
+    kept = [keep_hostile(services, lot * 3 if len(lot) < 3 else lot) for lot in lots]
+    keep_hostile_names(services, list(HOSTILE.values())[::5])
+    services.search.index_due(limit=1_000)
+    return [
+        "/review/search?q=outcome:unsure",
+        "/review/search?q=%3Cscript%3E+author:%22%3Csvg",
+        *(f"/review/campaigns/{campaign_id}" for _, campaign_id in kept),
+        *(f"/review/comments/{comment_id}?show=ham" for comment_id, _ in kept),
+    ]
 
 
 def page_addresses(app: Flask, known: dict[str, str]) -> list[str]:

@@ -36,4 +36,7 @@ def serving(app: Flask, *, threads: int = 4, **options: Any) -> Iterator[tuple[s
         thread.join()
         # The threads end before what they would wake is closed.
         server.task_dispatcher.shutdown(cancel_pending=True, timeout=5)
+        # Their files too, which a large answer is kept in.
+        for channel in list(server.active_channels.values()):
+            channel.handle_close()
         wasyncore.close_all(server._map)

@@ -8,15 +8,15 @@ from datetime import timedelta
 import pytest
 
 from service.domain.comment import Author
-from service.domain.delivery import DeliveryState, Endpoint
+from service.domain.delivery import DeliveryState
 from service.domain.text import Phrase
 from service.domain.verdict import Outcome, WeighedSignal
-from service.moderation.announcing import write_verdict_messages
 from service.moderation.delivering import NOTHING_TO_CHANGE
 from service.outbound.exchange import Failure
 from service.outbound.platforms import AtPlatform
 from service.web.pages.blueprint import error_page
-from tests.factories import NOW, SITE, make_attempt, make_comment, make_signal
+from tests.factories import NOW, make_attempt, make_comment, make_signal
+from tests.functional.filled import put_delivery
 from tests.functional.moderators import keep, words
 
 GERMAN = {"Accept-Language": "de-CH,de;q=0.9,en;q=0.5"}
@@ -46,12 +46,7 @@ def test_numbers_days_and_times_are_written_as_germans_write_them(services, clie
 
 
 def test_whatever_goes_wrong_with_a_message_is_said_in_german(services, client):
-    comment = keep(services)
-    services.endpoints.put(
-        Endpoint(site_id=SITE, url="https://blog.example/hook", secrets=("whsec_x",))
-    )
-    services.deliveries.add(write_verdict_messages([services.cases.get(comment.id)], services))
-    message, *_ = services.deliveries.recent(state=None, site_id=None, limit=5)
+    message = put_delivery(services)
     known = [NOTHING_TO_CHANGE, *Failure, *AtPlatform]
     for minute, problem in enumerate((*known, "the address names a port")):
         at = NOW + timedelta(minutes=minute)

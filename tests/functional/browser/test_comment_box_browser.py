@@ -1,4 +1,8 @@
-"""A static site's comment box in a real browser, on another origin than the service."""
+"""A static site's comment box in a real browser, on another origin than the service.
+
+A person's browser does not say that it is driven; the one of these tests would, so it is told not
+to, but for programs that let it. The service's clock is moved on by what a person takes.
+"""
 
 from __future__ import annotations
 
@@ -13,29 +17,37 @@ from playwright.sync_api import expect
 from models.inputs import ModelOutput
 from service.domain.comment import Author, Post
 from service.domain.decision import Ruling
+from service.domain.delivery import Platform
 from service.domain.form import FormToken
 from service.domain.verdict import Outcome
 from service.moderation.decisions import decide_comment
 from service.moderation.published import PAGE
 from service.scoring.weights import SET_WEIGHTS, Family
+from service.web.webhooks.public import script_integrity
 from tests.factories import NOW, keep_one
 from tests.fakes import FixedClassifier, make_services
 from tests.functional.browser.conftest import Watched
-from tests.functional.browser.form_sessions import (
-    FORM,
-    HOOK,
-    Box,
-    dictates,
-    has_no_script,
-    pastes,
-    run,
-    solves_headless,
-    types,
-)
 from tests.functional.hostile import HOSTILE
 from tests.functional.moderators import set_site
 from tests.functional.serving import serving
+from tests.functional.webhooks.conftest import add_hook, all_cases
 
+HOOK = "hook_box"
+WORDS = (
+    "Same noise here, and it went on for three winters. What helped was to close all valves, open "
+    "the lowest one and wait for an hour. The plumber blamed the boiler, then the pump, and me."
+)
+FORM = """<!doctype html><html lang="en"><title>Bleeding a radiator</title>
+<script src="{address}/public/{hook}/form.js" integrity="{integrity}" crossorigin async></script>
+<h1>Bleeding a radiator</h1>{paragraphs}
+<form method="post" action="{address}/hooks/{hook}">
+<input type="hidden" name="post_url" value="{page}">
+<label>Name <input name="name" autocomplete="name"></label>
+<label>E-mail <input name="email" type="email" autocomplete="email"></label>
+<label>Comment <textarea name="text" rows="6" cols="60" required></textarea></label>
+<p hidden><label>Leave this empty
+<input name="homepage" tabindex="-1" autocomplete="off"></label></p>
+<button>Send</button></form></html>"""
 EXAMPLES = Path(__file__).parents[3] / "service" / "web" / "webhooks" / "examples"
 OWN_FORM = """<!doctype html><html lang="en"><title>Bleeding a radiator</title>
 <h1>Bleeding a radiator</h1>
@@ -49,6 +61,40 @@ data-comments></script>
 WAITS = "Thank you. Your comment is held until a moderator approves it."
 WHY = "What became of your comment"
 SHOWN = "Thank you. Your comment is shown here."
+
+
+class Box:
+    """A blog's page with a comment box, in windows of its own."""
+
+    def __init__(self, browser, services, html, *, address, blog):
+        self.page, self.hook = f"{blog}/radiators/", f"{address}/hooks/{HOOK}"
+        values = {
+            "address": address,
+            "hook": HOOK,
+            "integrity": script_integrity(),
+            "page": self.page,
+            "paragraphs": "<p>Turn the pump off first.</p>" * 40,
+        }
+        for name, value in values.items():
+            html = html.replace(f"{{{name}}}", value)
+        set_site(services, blog=blog, public_feed=True)
+        add_hook(services, Platform.STATIC_FORM, id=HOOK, secret="")
+        self.browser, self.html = browser, html
+
+    def open(self, *, says_driven=False, **options):
+        context = self.browser.new_context(**options)
+        says = str(says_driven).lower()
+        context.add_init_script(
+            f"Object.defineProperty(navigator, 'webdriver', {{get: () => {says}}})"
+        )
+        page = context.new_page()
+        page.goto(self.page)
+        return context, page
+
+
+def newest(services):
+    """Return the last comment, None where there is none."""
+    return max(all_cases(services), key=lambda one: one.comment.id, default=None)
 
 
 def one_line() -> str:
@@ -121,7 +167,7 @@ def test_a_comment_is_posted_held_approved_and_shown(make_box, classifier, servi
     assert context.request.get(statement).ok
     expect(page.get_by_label("Comment")).to_have_value("")
     expect(page.locator(".slopsieve-comments li")).to_have_count(0)
-    decide_comment(box.newest().comment.id, Ruling.APPROVE, services, decided_by="ada")
+    decide_comment(newest(services).comment.id, Ruling.APPROVE, services, decided_by="ada")
     # What lay in a cache for a minute would be as it was.
     context.close()
     context, page = box.open()
@@ -260,6 +306,90 @@ def test_hostile_words_and_names_are_shown_as_words(make_box, services):
     assert complaints(watched, box) == []
 
 
+# Whether what the page's script would send now has a solution. An event that a script makes sends
+# nothing, but after it an empty box would be one for another comment.
+SOLVED = """() => {
+  const form = document.querySelector("form"), box = form.querySelector("textarea");
+  const said = box.value;
+  box.value = said || "x";
+  form.dispatchEvent(new Event("submit"));
+  box.value = said;
+  return "solution" in JSON.parse(atob(form.elements.slopsieve_form.value));
+}"""
+
+
+def solved(page):
+    """Give the page's script the time that any person would."""
+    page.wait_for_function(SOLVED)
+
+
+def types(page, services, text):
+    """Clicks, types, corrects a letter, sends."""
+    page.mouse.wheel(0, 900)
+    page.get_by_label("Name").click()
+    page.keyboard.type("Mara")
+    page.get_by_label("Comment").click()
+    page.keyboard.type(text + "x")
+    page.keyboard.press("Backspace")
+    solved(page)
+    services.clock.advance(seconds=len(text) / 9)
+    page.get_by_role("button", name="Send").click()
+
+
+def pastes(page, services, text):
+    """Pastes what was written in an editor, and sends by keys within seconds."""
+    page.evaluate("text => navigator.clipboard.writeText(text)", text)
+    page.get_by_label("Comment").focus()
+    page.keyboard.press("Control+V")
+    assert page.get_by_label("Comment").input_value() == text
+    solved(page)
+    services.clock.advance(seconds=1.2)
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+
+
+def dictates(page, services, text):
+    """Speaks; the words come in phrases, and no key is pressed."""
+    page.get_by_label("Comment").focus()
+    for phrase in text.split(", "):
+        page.keyboard.insert_text(f"{phrase}, ")
+    solved(page)
+    services.clock.advance(seconds=len(text) / 15)
+    page.evaluate("document.querySelector('form').requestSubmit()")
+
+
+def has_no_script(page, services, text):
+    """Has scripts switched off."""
+    page.get_by_label("Comment").click()
+    page.keyboard.type(text)
+    services.clock.advance(seconds=len(text) / 9)
+    page.get_by_role("button", name="Send").click()
+
+
+def solves_headless(page, _services, text):
+    """Lets a browser solve the challenge, puts the text in by script and sends."""
+    page.evaluate("document.querySelector('[name=text]').focus()")
+    solved(page)
+    page.evaluate(
+        "text => { const form = document.querySelector('form'); form.text.value = text;"
+        " form.requestSubmit(); }",
+        text,
+    )
+
+
+def run(session, box, services, number, **options):
+    """Return what a session sent; its text is sent by no other, as that would be a repeat."""
+    before = newest(services)
+    context, page = box.open(**options)
+    with page.expect_navigation():
+        session(page, services, f"{WORDS} House {number}.")
+    context.close()
+    # The thread that answered has kept the comment before it thanked for it.
+    made = newest(services)
+    assert before is None or before.comment.id != made.comment.id, "nothing was kept"
+    return made
+
+
 def earned(case):
     """Return what a comment earned by its form alone, in log-odds, by signal."""
     return {
@@ -269,7 +399,7 @@ def earned(case):
     }
 
 
-def test_no_way_of_writing_earns_more_than_a_half_and_a_program_is_seen(make_box):
+def test_no_way_of_writing_earns_more_than_a_half_and_a_program_is_seen(make_box, services):
     box = make_box(FORM)
     # From the second on it is a site whose forms have the script: whoever has none is without it.
     ways = {
@@ -278,8 +408,8 @@ def test_no_way_of_writing_earns_more_than_a_half_and_a_program_is_seen(make_box
         dictates: {},
         has_no_script: {"java_script_enabled": False},
     }
-    cases = [run(way, box, number, **ways[way]) for number, way in enumerate(ways)]
-    program = run(solves_headless, box, len(ways), says_driven=True)
+    cases = [run(way, box, services, number, **ways[way]) for number, way in enumerate(ways)]
+    program = run(solves_headless, box, services, len(ways), says_driven=True)
 
     assert [one for one in map(earned, cases) if sum(one.values()) > 0.5] == []
     wrong = {FormToken.REPLAYED, FormToken.FORGED, FormToken.ELSEWHERE}
@@ -287,9 +417,8 @@ def test_no_way_of_writing_earns_more_than_a_half_and_a_program_is_seen(make_box
     assert earned(program).keys() == {"nothing_typed", "driven_browser"}
 
 
-def test_a_page_that_stays_asks_for_a_new_token_once_its_box_is_empty(make_box):
-    box = make_box(FORM)
-    _, page = box.open()
+def test_a_page_that_stays_asks_for_a_new_token_once_its_box_is_empty(make_box, services):
+    _, page = make_box(FORM).open()
     page.evaluate(
         """() => document.querySelector("form").addEventListener("submit", async (event) => {
             event.preventDefault();
@@ -302,13 +431,13 @@ def test_a_page_that_stays_asks_for_a_new_token_once_its_box_is_empty(make_box):
     for text in ("The first of two comments.", "The second of two comments."):
         page.get_by_label("Comment").click()
         page.keyboard.type(text)
-        box.wait(20.0)
+        services.clock.advance(seconds=20.0)
         page.wait_for_timeout(700)
         page.get_by_role("button", name="Send").click()
         page.wait_for_function("document.title === 'sent'")
         page.evaluate("document.title = ''")
 
-        assert box.newest().comment.form.token in {FormToken.VALID, FormToken.UNSOLVED}
+        assert newest(services).comment.form.token in {FormToken.VALID, FormToken.UNSOLVED}
 
 
 def test_nobody_is_asked_for_anything_before_the_form_is_touched_and_nothing_is_kept(make_box):

@@ -97,11 +97,7 @@ def test_a_host_of_unseen_characters_alone_marks_nothing_after_it():
         ("a\u202egnp.exe", "RLO"),
         ("a\u2066b\u2069", "LRI"),
         ("a\u200e\u200fb", "LRM RLM"),
-        ("a\u00adb", "U+00AD"),
-        ("a\ufeffb", "U+FEFF"),
         ("a\x00b", "U+0000"),
-        ("a\x1bb", "U+001B"),
-        ("a\x7fb", "U+007F"),
         ("a\u2028b", "U+2028"),
         ("a\ud800b", "U+D800"),
         ("a\u3164b", "U+3164"),
@@ -231,14 +227,13 @@ def test_faces_joined_without_end_are_taken_apart():
 
 
 def test_letters_that_only_look_latin_are_marked_within_mixed_words():
-    pieces = part_text("Gr\u0435at \u043f\u043e\u0441\u0442, na\u00efve \u03b1-rays")
+    text = "Gr\u0435at \u043f\u043e\u0441\u0442, na\u00efve \u03b1-rays"
+
+    pieces = part_text(text)
 
     assert [(p.text, p.alike) for p in pieces if p.alike] == [("\u0435", True)]
     assert "cyrillic small letter ie" in next(p.hint for p in pieces if p.alike)
-    assert (
-        "".join(p.text for p in pieces)
-        == "Gr\u0435at \u043f\u043e\u0441\u0442, na\u00efve \u03b1-rays"
-    )
+    assert "".join(p.text for p in pieces) == text
 
 
 @pytest.mark.parametrize("break_", ["\n", "\r\n", "\n \t"])
