@@ -367,26 +367,30 @@ def test_a_write_is_proven_again_and_again_and_nothing_grows(engine):
     assert [row.at for row in rows] == [NOW + timedelta(seconds=2)]
 
 
-def test_a_file_that_can_only_be_read_answers_but_proves_no_write(new_database):
+@pytest.fixture
+def file(new_database) -> Iterator[Path]:
+    """Give a migrated SQLite file."""
     with new_database("sqlite") as url:
-        path = url.removeprefix("sqlite:///")
-        engine = create_engine(f"sqlite:///file:{path}?mode=ro&uri=true")
+        yield Path(url.removeprefix("sqlite:///"))
 
-        ping(engine)
-        with pytest.raises(StoreUnavailableError, match="it can only be read"):
+
+def test_a_file_that_can_only_be_read_answers_but_proves_no_write(file):
+    engine = create_engine(f"sqlite:///file:{file}?mode=ro&uri=true")
+
+    ping(engine)
+    with pytest.raises(StoreUnavailableError, match="it can only be read"):
+        prove_write(engine, at=NOW)
+    engine.dispose()
+
+
+def test_a_file_that_another_program_keeps_locked_proves_no_write_and_says_so(file):
+    engine = create_engine(f"sqlite:///{file}", lock_timeout_ms=1)
+    with closing(sqlite3.connect(file)) as other:
+        other.execute("BEGIN IMMEDIATE")
+
+        with pytest.raises(StoreUnavailableError, match="it is locked"):
             prove_write(engine, at=NOW)
-        engine.dispose()
-
-
-def test_a_file_that_another_program_keeps_locked_proves_no_write_and_says_so(new_database):
-    with new_database("sqlite") as url:
-        engine = create_engine(url, lock_timeout_ms=1)
-        with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as other:
-            other.execute("BEGIN IMMEDIATE")
-
-            with pytest.raises(StoreUnavailableError, match="it is locked"):
-                prove_write(engine, at=NOW)
-        engine.dispose()
+    engine.dispose()
 
 
 def test_a_server_that_takes_reads_alone_answers_but_proves_no_write(new_database):
@@ -418,18 +422,16 @@ def full_disk(log: Path) -> Iterator[None]:
         signal.signal(signal.SIGXFSZ, handler)
 
 
-def test_a_full_disk_answers_but_proves_no_write_until_there_is_room_again(new_database):
-    with new_database("sqlite") as url:
-        engine = create_engine(url)
-        prove_write(engine, at=NOW)
-        log = Path(url.removeprefix("sqlite:///") + "-wal")
+def test_a_full_disk_answers_but_proves_no_write_until_there_is_room_again(file):
+    engine = create_engine(f"sqlite:///{file}")
+    prove_write(engine, at=NOW)
 
-        with full_disk(log):
-            ping(engine)
-            with pytest.raises(StoreUnavailableError):
-                prove_write(engine, at=NOW + timedelta(seconds=1))
-        prove_write(engine, at=NOW + timedelta(seconds=2))
-        engine.dispose()
+    with full_disk(file.with_name(f"{file.name}-wal")):
+        ping(engine)
+        with pytest.raises(StoreUnavailableError):
+            prove_write(engine, at=NOW + timedelta(seconds=1))
+    prove_write(engine, at=NOW + timedelta(seconds=2))
+    engine.dispose()
 
 
 def _damage_table(path: Path, name: str) -> None:
@@ -444,21 +446,20 @@ def _damage_table(path: Path, name: str) -> None:
         file.write(b"\xaa" * size)
 
 
-def test_damage_elsewhere_that_was_met_proves_no_write_until_something_is_written(new_database):
-    with new_database("sqlite") as url:
-        _damage_table(Path(url.removeprefix("sqlite:///")), "comments")
-        engine = create_engine(url)
+def test_damage_elsewhere_that_was_met_proves_no_write_until_something_is_written(file):
+    _damage_table(file, "comments")
+    engine = create_engine(f"sqlite:///{file}")
+    ping(engine)
+    prove_write(engine, at=NOW)
+
+    with pytest.raises(StoreDamagedError), reading(engine) as connection:
+        connection.execute(sa.select(comments)).all()
+    with pytest.raises(StoreDamagedError):
         ping(engine)
+    with pytest.raises(StoreDamagedError):
         prove_write(engine, at=NOW)
 
-        with pytest.raises(StoreDamagedError), reading(engine) as connection:
-            connection.execute(sa.select(comments)).all()
-        with pytest.raises(StoreDamagedError):
-            ping(engine)
-        with pytest.raises(StoreDamagedError):
-            prove_write(engine, at=NOW)
-
-        write(engine, lambda connection: connection.execute(sa.delete(sites)))
-        ping(engine)
-        prove_write(engine, at=NOW)
-        engine.dispose()
+    write(engine, lambda connection: connection.execute(sa.delete(sites)))
+    ping(engine)
+    prove_write(engine, at=NOW)
+    engine.dispose()

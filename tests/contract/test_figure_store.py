@@ -43,9 +43,14 @@ def scope(**changes) -> Scope:
     return Scope(**(values | changes))
 
 
-def keep(stores, outcome=UNSURE, *, at=NOW, site=SITE, audit=False, **verdict) -> CommentId:
+def keep(
+    stores, outcome=UNSURE, *, at=NOW, minutes=0, site=SITE, audit=False, lane=Lane.BULK, **verdict
+) -> CommentId:
+    """Keep a comment that came at this time, or so many minutes ago."""
+    at -= timedelta(minutes=minutes)
     verdict = {"judged_at": at} | verdict
-    return keep_one(stores, outcome, audit=audit, verdict=verdict, received_at=at, site_id=site)
+    sent = {"received_at": at, "site_id": site}
+    return keep_one(stores, outcome, audit=audit, verdict=verdict, lane=lane, **sent)
 
 
 def rule(stores, comment_id, ruling=Ruling.REJECT, *, by="Ola") -> Decision:
@@ -184,10 +189,6 @@ def test_older_comments_other_sites_and_what_has_no_verdict_are_left_out(stores)
     assert preview(stores, 0.1, 0.9) == CutoffPreview()
 
 
-def keep_since(stores, outcome: Outcome | None = None, *, minutes: int = 0, **changes) -> CommentId:
-    return keep_one(stores, outcome, received_at=NOW - timedelta(minutes=minutes), **changes)
-
-
 def test_of_nothing_there_is_none_and_nothing_is_the_oldest(stores):
     backlog = stores.backlog.count()
 
@@ -199,11 +200,11 @@ def test_of_nothing_there_is_none_and_nothing_is_the_oldest(stores):
 
 
 def test_what_has_no_verdict_is_counted_by_lane_with_the_oldest(stores):
-    keep_since(stores, minutes=3, lane=Lane.INTERACTIVE)
-    keep_since(stores, minutes=9, lane=Lane.INTERACTIVE)
-    keep_since(stores, minutes=5)
-    keep_since(stores, HAM, minutes=60)
-    stores.personal_data.withdraw([keep_since(stores, minutes=70)], at=NOW)
+    keep(stores, None, minutes=3, lane=Lane.INTERACTIVE)
+    keep(stores, None, minutes=9, lane=Lane.INTERACTIVE)
+    keep(stores, None, minutes=5)
+    keep(stores, HAM, minutes=60)
+    stores.personal_data.withdraw([keep(stores, None, minutes=70)], at=NOW)
 
     unjudged = stores.backlog.count().unjudged
 
@@ -215,12 +216,12 @@ def test_what_has_no_verdict_is_counted_by_lane_with_the_oldest(stores):
 
 
 def test_what_waits_for_a_moderator_is_counted_by_the_queues_parts(stores):
-    keep_since(stores, UNSURE, minutes=1)
-    keep_since(stores, UNSURE, minutes=8)
-    keep_since(stores, HAM, minutes=4, audit=True)
-    stores.reports.add(make_report(keep_since(stores, SPAM, minutes=6)))
-    add_appeal(stores, keep_since(stores, SPAM, minutes=90))
-    keep_since(stores, SPAM, minutes=7)
+    keep(stores, UNSURE, minutes=1)
+    keep(stores, UNSURE, minutes=8)
+    keep(stores, HAM, minutes=4, audit=True)
+    stores.reports.add(make_report(keep(stores, SPAM, minutes=6)))
+    add_appeal(stores, keep(stores, SPAM, minutes=90))
+    keep(stores, SPAM, minutes=7)
 
     review = stores.backlog.count().review
 
@@ -233,7 +234,7 @@ def test_what_waits_for_a_moderator_is_counted_by_the_queues_parts(stores):
 
 
 def test_messages_are_counted_while_they_are_tried_and_when_they_were_given_up(stores):
-    comment_id = keep_since(stores)
+    comment_id = keep(stores, None)
     waiting, dead, told = (make_delivery(comment_id, id=f"del-{n}") for n in range(3))
     stores.deliveries.add([waiting, dead, told])
     for delivery, state in ((dead, DeliveryState.DEAD), (told, DeliveryState.DELIVERED)):
@@ -246,9 +247,9 @@ def test_messages_are_counted_while_they_are_tried_and_when_they_were_given_up(s
 
 
 def test_the_oldest_kept_is_judged_and_has_its_words(stores):
-    stores.personal_data.withdraw([keep_since(stores, SPAM, minutes=90)], at=NOW)
-    keep_since(stores, HAM, minutes=40)
-    keep_since(stores, SPAM, minutes=50)
-    keep_since(stores, minutes=99)
+    stores.personal_data.withdraw([keep(stores, SPAM, minutes=90)], at=NOW)
+    keep(stores, HAM, minutes=40)
+    keep(stores, SPAM, minutes=50)
+    keep(stores, None, minutes=99)
 
     assert stores.backlog.count().oldest_kept == NOW - timedelta(minutes=50)

@@ -94,20 +94,28 @@ def test_old_comments_that_nothing_waits_for_are_found_by_age(stores):
     assert len(find_old(stores, limit=2)) == 2
 
 
-def test_of_spam_alone_what_somebody_approved_is_left(stores):
+def test_of_spam_alone_what_somebody_approved_or_of_held_spam_decided_is_left(stores):
     old = {"received_at": NOW - timedelta(days=31)}
-    spam, approved, rejected = (keep_one(stores, Outcome.SPAM, **old) for _ in range(3))
+    held, approved, rejected, meanwhile = (keep_one(stores, Outcome.SPAM, **old) for _ in range(4))
+    keep_one(stores, Outcome.SPAM)
+    keep_one(stores, Outcome.SPAM, audit=True, **old)
     keep_one(stores, Outcome.HAM, **old)
-    stores.decisions.add(make_decision(f"d-{approved}", approved, Ruling.APPROVE))
-    stores.decisions.add(make_decision(f"d-{rejected}", rejected, Ruling.REJECT))
+    for one, ruling in ((approved, Ruling.APPROVE), (rejected, Ruling.REJECT)):
+        stores.decisions.add(make_decision(f"d-{one}", one, ruling))
 
-    assert find_old(stores, only=SpamOnly.NOT_APPROVED) == {spam, rejected}
+    assert find_old(stores, only=SpamOnly.NOT_APPROVED) == {held, rejected, meanwhile}
+    assert find_old(stores, only=SpamOnly.HELD) == {held, meanwhile}
 
     for one, days_ago in ((approved, 30), (rejected, 31)):
         stores.decisions.undo(one, by="mod", at=NOW - timedelta(days=days_ago))
 
-    assert find_old(stores, only=SpamOnly.NOT_APPROVED) == {spam, rejected}
-    assert find_old(stores, only=SpamOnly.HELD) == {spam, rejected}
+    assert find_old(stores, only=SpamOnly.NOT_APPROVED) == {held, rejected, meanwhile}
+    found = find_old(stores, only=SpamOnly.HELD)
+    assert found == {held, rejected, meanwhile}
+    # What is decided after it was found stays, too.
+    stores.decisions.add(make_decision("d", meanwhile, Ruling.APPROVE))
+    assert stores.personal_data.withdraw(list(found), at=NOW, only=SpamOnly.HELD) == 2
+    assert stores.cases.get(meanwhile).withdrawn_at is None
 
 
 @pytest.mark.parametrize(
@@ -128,22 +136,6 @@ def test_spam_that_was_published_is_held_since_its_sites_mode_changed(
     )
 
     assert find_old(stores, only=SpamOnly.HELD) == ({held} if is_old else set())
-
-
-def test_of_held_spam_what_somebody_decided_is_left_even_after_it_was_found(stores):
-    old = {"received_at": NOW - timedelta(days=31)}
-    held, ruled, meanwhile = (keep_one(stores, Outcome.SPAM, **old) for _ in range(3))
-    keep_one(stores, Outcome.SPAM)
-    keep_one(stores, Outcome.SPAM, audit=True, **old)
-    keep_one(stores, Outcome.HAM, **old)
-    stores.decisions.add(make_decision(f"d-{ruled}", ruled, Ruling.REJECT))
-
-    found = find_old(stores, only=SpamOnly.HELD)
-    stores.decisions.add(make_decision(f"d-{meanwhile}", meanwhile, Ruling.APPROVE))
-
-    assert found == {held, meanwhile}
-    assert stores.personal_data.withdraw(list(found), at=NOW, only=SpamOnly.HELD) == 1
-    assert stores.cases.get(meanwhile).withdrawn_at is None
 
 
 FULL = Sender(
