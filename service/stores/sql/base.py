@@ -15,11 +15,17 @@ from service.domain.errors import NotFoundError
 from service.ports.comments import Lease
 from service.stores.cursor import Place
 from service.stores.sql.engine import reading, refuse_damaged, write
-from service.stores.sql.tables import write_probe
+from service.stores.sql.tables import comments, write_probe
 
 _T = TypeVar("_T")
 # The sites to include; None means all.
 SiteIds = Sequence[SiteId] | None
+
+
+def of_sites(site_ids: SiteIds) -> list[sa.ColumnElement[bool]]:
+    """Return the condition for comments of these sites, none for all."""
+    return [] if site_ids is None else [comments.c.site_id.in_(site_ids)]
+
 
 # SQLite allows 32,766 parameters per statement, PostgreSQL 65,535.
 CHUNK = 1_000

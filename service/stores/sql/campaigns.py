@@ -38,6 +38,7 @@ from service.stores.sql.base import (
     insert_if_free,
     is_older,
     known,
+    of_sites,
     rows_in,
     take_lease,
     transaction,
@@ -150,7 +151,7 @@ class CampaignStore(SqlStore):
             _traits.left_campaign_id == campaign_id, has_left
         )
         members = sa.and_(
-            comments.c.id.in_(left), comments.c.campaign_id.is_(None), *_of_sites(site_ids)
+            comments.c.id.in_(left), comments.c.campaign_id.is_(None), *of_sites(site_ids)
         )
         back = _move(tx, members, to=campaign_id)
         _mark_left(tx, back, None)
@@ -173,7 +174,7 @@ class CampaignStore(SqlStore):
         enough = (
             sa.select(sa.literal(1))
             .select_from(comments)
-            .where(_comments.campaign_id == campaigns.c.id, is_member, *_of_sites(site_ids))
+            .where(_comments.campaign_id == campaigns.c.id, is_member, *of_sites(site_ids))
             .limit(1)
             .offset(FEWEST_SHOWN - 1)
         )
@@ -391,15 +392,11 @@ def _unpack_embedding(packed: bytes | None) -> tuple[float, ...] | None:
     return tuple(number / length for number in vector)
 
 
-def _of_sites(site_ids: SiteIds) -> list[sa.ColumnElement[bool]]:
-    return [] if site_ids is None else [_comments.site_id.in_(site_ids)]
-
-
 def _newest_members(campaign_id: str, site_ids: SiteIds, *, waiting_only: bool) -> sa.Select[Any]:
     kind = is_waiting_member if waiting_only else is_member
     return (
         sa.select(_comments.id, _comments.campaign_id, _comments.received_at)
-        .where(_comments.campaign_id == campaign_id, kind, *_of_sites(site_ids))
+        .where(_comments.campaign_id == campaign_id, kind, *of_sites(site_ids))
         .order_by(_comments.received_at.desc(), _comments.id.desc())
     )
 
@@ -408,7 +405,7 @@ def _count_waiting(site_ids: SiteIds) -> sa.Select[Any]:
     return (
         sa.select(_comments.campaign_id, sa.func.count().label("waiting"))
         .select_from(comments)
-        .where(is_waiting_member, *_of_sites(site_ids))
+        .where(is_waiting_member, *of_sites(site_ids))
         .group_by(_comments.campaign_id)
     )
 
@@ -467,7 +464,7 @@ def _counts(ids: Sequence[str], site_ids: SiteIds) -> sa.CompoundSelect[Any]:
             sa.func.max(_comments.received_at).label("last_seen_at"),
         )
         .select_from(comments)
-        .where(_comments.campaign_id.in_(ids), is_member, *_of_sites(site_ids))
+        .where(_comments.campaign_id.in_(ids), is_member, *of_sites(site_ids))
         .group_by(_comments.campaign_id, _comments.site_id)
     )
     nothing = (sa.null(), sa.null(), sa.null(), sa.null())
@@ -476,7 +473,7 @@ def _counts(ids: Sequence[str], site_ids: SiteIds) -> sa.CompoundSelect[Any]:
         return (
             sa.select(sa.literal(counted), _comments.campaign_id, number, *nothing)
             .select_from(comments)
-            .where(_comments.campaign_id.in_(ids), is_waiting_member, *wanted, *_of_sites(site_ids))
+            .where(_comments.campaign_id.in_(ids), is_waiting_member, *wanted, *of_sites(site_ids))
             .group_by(_comments.campaign_id)
         )
 
@@ -487,14 +484,14 @@ def _counts(ids: Sequence[str], site_ids: SiteIds) -> sa.CompoundSelect[Any]:
             _comments.campaign_id.in_(ids),
             is_member,
             decisions.c.undone_at.is_(None),
-            *_of_sites(site_ids),
+            *of_sites(site_ids),
         )
         .group_by(_comments.campaign_id, decisions.c.ruling)
     )
     left = (
         sa.select(sa.literal(_LEFT), comment_traits.c.left_campaign_id, number, *nothing)
         .select_from(comment_traits.join(comments, _comments.id == comment_traits.c.comment_id))
-        .where(comment_traits.c.left_campaign_id.in_(ids), has_left, *_of_sites(site_ids))
+        .where(comment_traits.c.left_campaign_id.in_(ids), has_left, *of_sites(site_ids))
         .group_by(comment_traits.c.left_campaign_id)
     )
     low = waiting(_LOW, _comments.p_spam < LOW_P_SPAM)

@@ -23,7 +23,7 @@ from service.domain.figures import (
 )
 from service.domain.verdict import Outcome
 from service.stores.cursor import APPEAL_RANK, CHECK_RANK, REST_RANK, UNSURE_RANK
-from service.stores.sql.base import SqlStore
+from service.stores.sql.base import SqlStore, of_sites
 from service.stores.sql.engine import reading
 from service.stores.sql.tables import (
     comments,
@@ -85,18 +85,14 @@ class FigureStore(SqlStore):
             )
 
 
-def _of_sites(scope: Scope) -> list[sa.ColumnElement[bool]]:
-    return [] if scope.site_ids is None else [comments.c.site_id.in_(scope.site_ids)]
-
-
 def _received(
     scope: Scope, since: datetime | None = None, until: datetime | None = None
 ) -> list[sa.ColumnElement[bool]]:
     """Return the conditions for the scope's comments received between these moments."""
     # An index that begins with the site is used only by queries that name the sites.
-    of_sites = _of_sites(scope) or [comments.c.site_id.in_(sa.select(sites.c.id))]
+    wanted = of_sites(scope.site_ids) or [comments.c.site_id.in_(sa.select(sites.c.id))]
     received_at = comments.c.received_at
-    return [*of_sites, received_at >= (since or scope.since), received_at <= (until or scope.until)]
+    return [*wanted, received_at >= (since or scope.since), received_at <= (until or scope.until)]
 
 
 def _days(connection: sa.Connection, scope: Scope) -> tuple[DayCount, ...]:
@@ -136,7 +132,7 @@ def _waiting(connection: sa.Connection, scope: Scope) -> WaitingNow:
             sa.func.count().label("number"),
             sa.func.min(comments.c.received_at).label("oldest"),
         )
-        .where(waits_for_review, *_of_sites(scope))
+        .where(waits_for_review, *of_sites(scope.site_ids))
         .group_by(*columns)
     )
     found = connection.execute(query).all()
@@ -180,7 +176,7 @@ def _waited(connection: sa.Connection, scope: Scope) -> tuple[float, ...]:
             decisions.c.decided_at >= scope.since,
             decisions.c.decided_at <= scope.until,
             sa.or_(comments.c.outcome == Outcome.UNSURE.value, _is_audited),
-            *_of_sites(scope),
+            *of_sites(scope.site_ids),
         )
         .order_by(decisions.c.seq.desc())
         .limit(MAX_WAITED)
