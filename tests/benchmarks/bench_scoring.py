@@ -8,8 +8,7 @@ classifier's memory of windows is emptied, so that it remembers only what the sa
 it; that of the whole judgement is kept.
 
 - *comments/s* is the median of the repeats, with the lowest and the highest behind it.
-- *p50* and *p95* are latencies in ms of one comment; in a batch it waits for its whole call. The
-  torch rows sort 256 comments by length and cut their batches from those: a call is all 256.
+- *p50* and *p95* are latencies in ms of one comment; in a batch it waits for its whole call.
 - *cold start* is the time from starting the process to its first verdict.
 - *peak memory* is the most that the process ever held, with everything measured here.
 """
@@ -41,9 +40,7 @@ from tests.benchmarks.own_service import authored
 
 Record = dict[str, Any]
 
-_SIZES = (1, 32, 64)
-# One call of the torch rows, which truncate where a tutorial would.
-_BLOCK, _MOST_TOKENS = 256, 256
+_SIZES = (1, 64)
 
 
 class Engine:
@@ -56,20 +53,16 @@ class Engine:
         """Return the records as this engine is handed comments; this is not timed."""
         return [model_input(comment_from_row(record)) for record in records]
 
-    def score(self, some: list[Any], size: int) -> None:
+    def score(self, some: list[Any]) -> None:
         """Score all of `some`; this is timed."""
         windows = [window for one in some for window in self.classifier._tokeniser.windows(one)]
         self.classifier._engine.read(windows)
-
-    def call_size(self, size: int) -> int:
-        """Return how many comments one call scores."""
-        return size
 
 
 class Classifier(Engine):
     """The shipped classifier as it serves: both members, its memory, the marked segments."""
 
-    def score(self, some: list[Any], size: int) -> None:
+    def score(self, some: list[Any]) -> None:
         """Score all of `some`."""
         self.classifier.score_batch(some)
 
@@ -85,88 +78,57 @@ class Judgement(Engine):
         """Return the comments."""
         return [comment_from_row(record) for record in records]
 
-    def score(self, some: list[Any], size: int) -> None:
+    def score(self, some: list[Any]) -> None:
         """Judge all of `some`."""
         histories = [History()] * len(some)
         judge_comments(some, self.model, histories=histories, now=datetime.now(UTC))
 
 
-class TorchBatches(Engine):
-    """A classifier of the shape of all-MiniLM-L6-v2 in torch, batched by like length.
+class Pipeline(Engine):
+    """The newcomer's way: a `transformers` pipeline, called with one text at a time.
 
-    Its weights are drawn at random: only its time is measured.
+    It has the shape of all-MiniLM-L6-v2, its weights are drawn at random: only time is measured.
     """
 
     def __init__(self, version: Path) -> None:
-        import torch
-        from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerFast
-
-        torch.manual_seed(7)
-        self.classifier = None
-        self.tokeniser = PreTrainedTokenizerFast(
-            tokenizer_file=str(version / TOKENISER_FILE),
-            pad_token="[PAD]",
-            cls_token="[CLS]",
-            sep_token="[SEP]",
+        from transformers import (
+            BertConfig,
+            BertForSequenceClassification,
+            PreTrainedTokenizerFast,
+            pipeline,
         )
+
+        self.classifier = None
+        special = {"pad_token": "[PAD]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
+        tokeniser = PreTrainedTokenizerFast(tokenizer_file=str(version / TOKENISER_FILE), **special)
         config = BertConfig(
-            vocab_size=len(self.tokeniser),
+            vocab_size=len(tokeniser),
             hidden_size=384,
             num_hidden_layers=6,
             num_attention_heads=12,
             intermediate_size=1536,
             num_labels=2,
         )
-        self.network = BertForSequenceClassification(config).eval()
+        network = BertForSequenceClassification(config).eval()
+        self.pipeline = pipeline(
+            "text-classification", model=network, tokenizer=tokeniser, device="cpu"
+        )
 
     def prepare(self, records: Sequence[Record]) -> list[Any]:
         """Return the titles and texts."""
         return [f"{record.get('post_title') or ''}\n{record['text']}" for record in records]
 
-    def call_size(self, size: int) -> int:
-        """Return how many comments are sorted by length at once."""
-        return _BLOCK if size > 1 else 1
-
-    def score(self, some: list[Any], size: int) -> None:
-        """Score all of `some`, in batches of like length padded to the longest."""
-        import torch
-
-        some = sorted(some, key=len)
-        with torch.inference_mode():
-            for start in range(0, len(some), size):
-                batch = self.tokeniser(
-                    some[start : start + size],
-                    truncation=True,
-                    max_length=_MOST_TOKENS,
-                    padding=True,
-                    return_tensors="pt",
-                )
-                self.network(**batch).logits.softmax(-1).tolist()
-
-
-class Pipeline(TorchBatches):
-    """The newcomer's way: a `transformers` pipeline, called with one text at a time."""
-
-    def __init__(self, version: Path) -> None:
-        from transformers import pipeline
-
-        super().__init__(version)
-        self.pipeline = pipeline(
-            "text-classification", model=self.network, tokenizer=self.tokeniser, device="cpu"
-        )
-
-    def score(self, some: list[Any], size: int) -> None:
-        """Score all of `some`, one by one."""
+    def score(self, some: list[Any]) -> None:
+        """Score all of `some`, one by one, truncated where a tutorial would."""
         for text in some:
-            self.pipeline(text, truncation=True, max_length=_MOST_TOKENS)
+            self.pipeline(text, truncation=True, max_length=256)
 
 
 _ENGINES: dict[str, Callable[[Path], Engine]] = {
     "1 transformers pipeline, fp32, six layers": Pipeline,
-    "2 torch fp32, batches of like length, six layers": TorchBatches,
-    "3 shipped engine: tokenising and network, no memory": Engine,
-    "4 shipped classifier as it serves": Classifier,
-    "5 whole judgement, one process": Judgement,
+    "2 shipped engine: tokenising and network, no memory": Engine,
+    "3 shipped classifier as it serves": Classifier,
+    "4 whole judgement, one process": Judgement,
 }
 
 
@@ -179,11 +141,11 @@ def serve(name: str, version: Path, asked: Connection) -> None:
             # A worker never needs to forget, so there is no method for it.
             engine.classifier._remembered.clear()
         calls = []
-        some, at_once = engine.prepare(records), engine.call_size(size)
-        for start in range(0, len(some), at_once):
-            part = some[start : start + at_once]
+        some = engine.prepare(records)
+        for start in range(0, len(some), size):
+            part = some[start : start + size]
             began = time.perf_counter()
-            engine.score(part, size)
+            engine.score(part)
             calls.append((len(part), time.perf_counter() - began))
         asked.send((calls, _peak_mib()))
 

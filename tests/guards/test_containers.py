@@ -11,7 +11,6 @@ import subprocess
 import sys
 import tomllib
 from importlib import metadata
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +28,7 @@ from service.training_runs import own_versions_folder
 from service.web.app import create_app
 from service.web.edge.config import WebConfig
 from tests.fakes import make_services
+from tests.servers import package_folder
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCKER = ROOT / "docker"
@@ -82,7 +82,6 @@ DEPLOYMENTS = _kubernetes("Deployment")
 
 def _container(resource: dict[str, Any]) -> dict[str, Any]:
     (container,) = resource["spec"]["template"]["spec"]["containers"]
-    assert isinstance(container, dict)
     return container
 
 
@@ -101,8 +100,7 @@ def _instructions() -> list[tuple[str, str, str]]:
 
 def _command_of(stage: str) -> list[str]:
     (command,) = [text for s, word, text in _instructions() if (s, word) == (stage, "CMD")]
-    loaded: list[str] = json.loads(command)
-    return loaded
+    return json.loads(command)
 
 
 def _left_out(stage: str) -> set[str]:
@@ -141,10 +139,7 @@ def _modules_in_kubernetes() -> dict[str, str | None]:
 
 @pytest.mark.parametrize("path", COMPOSE_FILES, ids=lambda path: path.name)
 def test_every_compose_file_fits_the_compose_specification(path):
-    package = find_spec("check_jsonschema")
-    assert package is not None
-    assert package.origin is not None
-    vendored = Path(package.origin).parent / "builtin_schemas" / "vendor" / "compose-spec.json"
+    vendored = package_folder("check_jsonschema") / "builtin_schemas/vendor/compose-spec.json"
     schema = jsonschema_rs.validator_for(json.loads(vendored.read_text("utf-8")))
 
     assert [str(error) for error in schema.iter_errors(_load(path))] == []
@@ -157,11 +152,8 @@ def test_every_variable_with_our_prefix_is_a_setting():
 
 
 def test_every_variable_that_compose_asks_for_is_explained():
-    asked = {
-        name
-        for path in COMPOSE_FILES
-        for name in re.findall(r"(?<!\$)\$\{(\w+)", path.read_text("utf-8"))
-    }
+    compose = "".join(path.read_text("utf-8") for path in COMPOSE_FILES)
+    asked = set(re.findall(r"(?<!\$)\$\{(\w+)", compose))
     example = (DOCKER / ".env.example").read_text("utf-8")
 
     assert asked == asked & set(re.findall(r"^#?(\w+)=", example, flags=re.MULTILINE))
@@ -431,11 +423,7 @@ main(["--help"])
 """
 _WORKER = """
 import pathlib
-import service.processes.worker, service.commands.judge_files
-from models.inputs import ModelInput
-from models.registry import SHIPPED_DIR, load_version, read_current_name
-classifier = load_version(SHIPPED_DIR / read_current_name()).classifier
-(output,) = classifier.score_batch([ModelInput(text="Thank you!")])
+import service.processes.worker
 from service.cli import main
 comments = pathlib.Path(sys.argv[1], "comments.jsonl")
 comments.write_text('{"id": "c1", "text": "Thank you!"}\\n')
