@@ -36,7 +36,6 @@ from service.moderation.intake import submit_comments
 from service.moderation.remembering import remember_open
 from service.moderation.revise import report_comment, withdraw_comment
 from service.ports.comments import NewComment
-from service.ports.services import Services
 from tests.factories import SITE, make_comment
 from tests.fakes import FixedClassifier, deliver_all, make_site
 from tests.worlds import FailingAt, services_in
@@ -45,6 +44,7 @@ PEOPLE = ("mara@example.org", "ola@example.org")
 MODERATORS = st.sampled_from(["ada", "bob"])
 RULINGS = st.sampled_from(list(Ruling))
 # Which call of a store fails, none for 0, and whether it had done its work before.
+Fault = tuple[int, bool]
 FAULTS = st.tuples(st.just(0) | st.integers(1, 12), st.booleans())
 
 
@@ -78,13 +78,13 @@ class CommentsLife(RuleBasedStateMachine):
         finally:
             self.opened.close()
 
-    def do(self, act: Callable[[Services], Any], fault: tuple[int, bool]) -> Any:
+    def do(self, fault: Fault, act: Callable[..., Any], *given: Any, **named: Any) -> None:
         """Call a use case; if a store fails in it, call it again."""
         at, answer_lost = fault
         try:
-            return act(FailingAt(self.services, at, answer_lost=answer_lost).services)
+            act(*given, FailingAt(self.services, at, answer_lost=answer_lost).services, **named)
         except StoreUnavailableError:
-            return act(self.services)
+            act(*given, self.services, **named)
 
     def stands(self, comment_id: CommentId) -> str | None:
         decision = self.services.cases.get(comment_id).decision
@@ -105,7 +105,7 @@ class CommentsLife(RuleBasedStateMachine):
         who=st.sampled_from(PEOPLE),
         fault=FAULTS,
     )
-    def submit(self, p_spam: float, who: str, fault: tuple[int, bool]) -> CommentId:
+    def submit(self, p_spam: float, who: str, fault: Fault) -> CommentId:
         number = len(self.ruled)
         comment_id = CommentId(f"c{number}")
         text = f"{who} asks for the {number}th time about valves."
@@ -116,8 +116,7 @@ class CommentsLife(RuleBasedStateMachine):
             site_comment_id=f"wp-{number}",
             sender=make_sender(address=None, email=who, secret=self.services.sender_secret),
         )
-        new = NewComment(comment=comment, lane=Lane.BULK)
-        self.do(lambda services: submit_comments([new], services), fault)
+        self.do(fault, submit_comments, [NewComment(comment=comment, lane=Lane.BULK)])
         self.ruled[comment_id] = None
         self.writer[comment_id] = who
         return comment_id
@@ -134,99 +133,66 @@ class CommentsLife(RuleBasedStateMachine):
         self.seen[who, comment_id] = self.stands(comment_id)
 
     @rule(comment_id=comments, who=MODERATORS, ruling=RULINGS, fault=FAULTS)
-    def decide(
-        self, comment_id: CommentId, who: str, ruling: Ruling, fault: tuple[int, bool]
-    ) -> None:
+    def decide(self, comment_id: CommentId, who: str, ruling: Ruling, fault: Fault) -> None:
         before, seen = self.ruled[comment_id], self.seen.get((who, comment_id))
         is_alike = before is not None and before[0] is ruling
         is_stale = before is not None and self.stands(comment_id) != seen
         refused = comment_id in self.withdrawn or (is_stale and not is_alike)
         with self.refusing(refused):
-            self.do(
-                lambda services: decide_comment(
-                    comment_id, ruling, services, decided_by=who, instead_of=[seen] if seen else []
-                ),
-                fault,
-            )
+            how = {"decided_by": who, "instead_of": [seen] if seen else []}
+            self.do(fault, decide_comment, comment_id, ruling, **how)
             if not is_alike:
                 self.now_ruled(comment_id, ruling, who)
 
     @rule(comment_id=comments, who=MODERATORS, fault=FAULTS)
-    def undo(self, comment_id: CommentId, who: str, fault: tuple[int, bool]) -> None:
+    def undo(self, comment_id: CommentId, who: str, fault: Fault) -> None:
         seen, stands = self.seen.get((who, comment_id)), self.stands(comment_id)
         refused = stands is not None and (stands != seen or comment_id in self.withdrawn)
         with self.refusing(refused):
-            self.do(
-                lambda services: undo_as_seen(
-                    comment_id, services, undone_by=who, seen_decision_id=seen
-                ),
-                fault,
-            )
+            self.do(fault, undo_as_seen, comment_id, undone_by=who, seen_decision_id=seen)
             if stands is not None:
                 self.now_ruled(comment_id, None, who)
 
     @rule(comment_id=comments, ruling=RULINGS, fault=FAULTS)
-    def site_decides(self, comment_id: CommentId, ruling: Ruling, fault: tuple[int, bool]) -> None:
+    def site_decides(self, comment_id: CommentId, ruling: Ruling, fault: Fault) -> None:
         before = self.ruled[comment_id]
         with self.refusing(comment_id in self.withdrawn):
-            self.do(
-                lambda services: decide_comment(
-                    comment_id, ruling, services, decided_by="site", at_once=True
-                ),
-                fault,
-            )
+            self.do(fault, decide_comment, comment_id, ruling, decided_by="site", at_once=True)
             if before is None or before[0] is not ruling:
                 self.now_ruled(comment_id, ruling, "site")
 
     @rule(comment_id=comments, fault=FAULTS)
-    def site_undoes(self, comment_id: CommentId, fault: tuple[int, bool]) -> None:
+    def site_undoes(self, comment_id: CommentId, fault: Fault) -> None:
         stands = self.stands(comment_id)
         with self.refusing(comment_id in self.withdrawn or stands is None):
-            self.do(
-                lambda services: undo_decision(
-                    comment_id, services, undone_by="site", decision_id=stands
-                ),
-                fault,
-            )
+            self.do(fault, undo_decision, comment_id, undone_by="site", decision_id=stands)
             self.now_ruled(comment_id, None, "site")
 
     @rule(comment_id=comments, label=st.sampled_from(list(Label)), fault=FAULTS)
-    def report(self, comment_id: CommentId, label: Label, fault: tuple[int, bool]) -> None:
-        case, site = (
-            self.services.cases.get(comment_id),
-            self.services.sites.get(SITE),
-        )
+    def report(self, comment_id: CommentId, label: Label, fault: Fault) -> None:
+        case, site = self.services.cases.get(comment_id), self.services.sites.get(SITE)
         text = case.comment.text or "a comment that is gone"
         self.do(
-            lambda services: report_comment(label, site=site, text=text, services=services), fault
+            fault, lambda services: report_comment(label, site=site, text=text, services=services)
         )
 
     @rule(comment_id=comments, fault=FAULTS)
-    def withdraw(self, comment_id: CommentId, fault: tuple[int, bool]) -> None:
-        self.do(lambda services: withdraw_comment(comment_id, services, by="site"), fault)
+    def withdraw(self, comment_id: CommentId, fault: Fault) -> None:
+        self.do(fault, withdraw_comment, comment_id, by="site")
         if comment_id not in self.withdrawn:
             self.acts["site", "withdraw", comment_id] += 1
         self.withdrawn.add(comment_id)
 
     @rule(who=st.sampled_from(PEOPLE), fault=FAULTS)
-    def erase(self, who: str, fault: tuple[int, bool]) -> None:
-        self.do(
-            lambda services: erase_person(find_person(services, email=who), services, by="owner"),
-            fault,
-        )
+    def erase(self, who: str, fault: Fault) -> None:
+        self.do(fault, erase_person, find_person(self.services, email=who), by="owner")
         self.withdrawn |= {one for one, writer in self.writer.items() if writer == who}
 
     @rule(target=bulk_decisions, who=MODERATORS, ruling=RULINGS, fault=FAULTS)
-    def decide_all(self, who: str, ruling: Ruling, fault: tuple[int, bool]) -> Any:
+    def decide_all(self, who: str, ruling: Ruling, fault: Fault) -> Any:
         bulk_decision_id = f"str-{self.acts.total()}"
-        asked = {
-            "decided_by": who,
-            "what": ChosenBy.SELECTION,
-            "bulk_decision_id": bulk_decision_id,
-        }
-        self.do(
-            lambda services: decide_together(list(self.ruled), ruling, services, **asked), fault
-        )
+        how = {"decided_by": who, "what": ChosenBy.SELECTION, "bulk_decision_id": bulk_decision_id}
+        self.do(fault, decide_together, list(self.ruled), ruling, **how)
         self.acts[who, f"{ruling.value} together", bulk_decision_id] += 1
         for comment_id, before in self.ruled.items():
             if comment_id not in self.withdrawn and (before is None or before[0] is not ruling):
@@ -235,10 +201,8 @@ class CommentsLife(RuleBasedStateMachine):
         return bulk_decision_id if self.ruled else multiple()
 
     @rule(bulk_decision_id=bulk_decisions, who=MODERATORS, fault=FAULTS)
-    def undo_all(self, bulk_decision_id: str, who: str, fault: tuple[int, bool]) -> None:
-        self.do(
-            lambda services: undo_bulk_decision(bulk_decision_id, services, undone_by=who), fault
-        )
+    def undo_all(self, bulk_decision_id: str, who: str, fault: Fault) -> None:
+        self.do(fault, undo_bulk_decision, bulk_decision_id, undone_by=who)
         if bulk_decision_id not in self.undone_bulk_decisions:
             self.acts[who, "undo together", bulk_decision_id] += 1
         self.undone_bulk_decisions.add(bulk_decision_id)

@@ -63,58 +63,34 @@ ASKED = {
     "github": ("minimizeComment IC_kwDO7 SPAM", "unminimizeComment IC_kwDO7"),
     "discourse": ("DELETE /posts/9021.json", "PUT /posts/9021/recover.json"),
 }
-LIMITED = {"github": 403, "discourse": 429}
-# A platform that answers a wrong token as it answers much else is asked another thing.
-REFUSED = {
-    "github": ["{asked} → 401"],
-    "discourse": ["{asked} → 403", "GET /posts.json → 403"],
-}
-# One that does not delete what is deleted is asked whether the token is still good.
-AGAIN = {
-    "github": ["{asked} → 200"],
-    "discourse": ["{asked} → 403", "GET /posts.json → 200"],
+# What it answers. One that does not delete what is deleted is asked if the token is still good.
+ANSWERED = {
+    "github": {"limited": ["{} → 403"], "refused": ["{} → 401"], "again": ["{} → 200"]},
+    "discourse": {
+        "limited": ["{} → 429"],
+        "refused": ["{} → 403", "GET /posts.json → 403"],
+        "again": ["{} → 403", "GET /posts.json → 200"],
+    },
 }
 
 
-def judged_spam(world: World) -> None:
-    world.submit(0.99)
-    world.wait(60)
-
-
-def judged_unsure(world: World) -> None:
-    world.submit(0.5)
-    world.wait(60)
-
-
-def rejected(world: World) -> None:
-    world.decide(world.submit())
-    world.wait(60)
-
-
-def approved(world: World) -> None:
-    world.decide(world.submit(), Ruling.APPROVE)
-    world.wait(60)
-
-
-def judged_spam_then(ruling: Ruling) -> Callable[[World], None]:
+def judged(
+    p_spam: float = 0.5, ruling: Ruling | None = None, *, undone_after: int | None = None
+) -> Callable[[World], None]:
     def happens(world: World) -> None:
-        comment = world.submit(0.99)
+        comment = world.submit(p_spam)
         world.wait(60)
-        world.decide(comment, ruling)
-        world.wait(60)
+        if ruling:
+            world.decide(comment, ruling)
+            world.wait(undone_after or 60)
+        if undone_after:
+            world.undo(comment)
+            world.wait(120)
 
     return happens
 
 
-def rejected_then_undone(*, after: int) -> Callable[[World], None]:
-    def happens(world: World) -> None:
-        comment = world.submit()
-        world.decide(comment)
-        world.wait(after)
-        world.undo(comment)
-        world.wait(120)
-
-    return happens
+rejected = judged(ruling=Ruling.REJECT)
 
 
 def rejected_while_away(*, undone: bool) -> Callable[[World], None]:
@@ -177,15 +153,20 @@ def limited_for_two_minutes(world: World) -> None:
 
 # What happens, in which mode; what is sent, as (act, status), and whether it is hidden afterwards.
 SENT = [
-    (judged_spam, Mode.ENFORCE, [(HIDE, "ok")], True),
-    (judged_spam, Mode.HOLD, [], False),
-    (judged_unsure, Mode.ENFORCE, [], False),
-    (judged_spam_then(Ruling.REJECT), Mode.ENFORCE, [(HIDE, "ok")], True),
-    (judged_spam_then(Ruling.APPROVE), Mode.ENFORCE, [(HIDE, "ok"), (RESTORE, "ok")], False),
+    (judged(0.99), Mode.ENFORCE, [(HIDE, "ok")], True),
+    (judged(0.99), Mode.HOLD, [], False),
+    (judged(0.5), Mode.ENFORCE, [], False),
+    (judged(0.99, Ruling.REJECT), Mode.ENFORCE, [(HIDE, "ok")], True),
+    (judged(0.99, Ruling.APPROVE), Mode.ENFORCE, [(HIDE, "ok"), (RESTORE, "ok")], False),
     (rejected, Mode.HOLD, [(HIDE, "ok")], True),
-    (approved, Mode.HOLD, [], False),
-    (rejected_then_undone(after=60), Mode.HOLD, [(HIDE, "ok"), (RESTORE, "ok")], False),
-    (rejected_then_undone(after=20), Mode.HOLD, [], False),
+    (judged(0.5, Ruling.APPROVE), Mode.HOLD, [], False),
+    (
+        judged(0.5, Ruling.REJECT, undone_after=60),
+        Mode.HOLD,
+        [(HIDE, "ok"), (RESTORE, "ok")],
+        False,
+    ),
+    (judged(0.5, Ruling.REJECT, undone_after=20), Mode.HOLD, [], False),
     (rejected_while_away(undone=False), Mode.HOLD, [(HIDE, "ok")], True),
     (rejected_while_away(undone=True), Mode.HOLD, [], False),
     (answer_lost(undone=False), Mode.HOLD, [(HIDE, "no answer"), (HIDE, "again")], True),
@@ -197,24 +178,13 @@ SENT = [
 
 
 def expected(platform: str, sent: list[tuple[int, str]]) -> list[str]:
-    lines = []
-    for act, answered in sent:
-        words = {"ok": ["{asked} → 200"], "limited": [f"{{asked}} → {LIMITED[platform]}"]}
-        words |= {"refused": REFUSED[platform], "again": AGAIN[platform]}
-        words |= {"no answer": ["{asked} → no answer"]}
-        lines += [one.format(asked=ASKED[platform][act]) for one in words[answered]]
-    return lines
+    words = {"ok": ["{} → 200"], "no answer": ["{} → no answer"]} | ANSWERED[platform]
+    return [one.format(ASKED[platform][act]) for act, said in sent for one in words[said]]
 
 
 @pytest.fixture(params=ASKED)
 def world(request):
     with world_of(request.param) as made:
-        yield made
-
-
-@pytest.fixture
-def enforcing():
-    with world_of("github", mode=Mode.ENFORCE) as made:
         yield made
 
 
@@ -229,12 +199,8 @@ def edit(world: World, comment: Comment, text: str) -> CommentId:
     return CommentId(found)
 
 
-def hide_of(world: World) -> str:
-    return expected(world.platform.form.value, [(HIDE, "ok")])[0]
-
-
-def restore_of(world: World) -> str:
-    return expected(world.platform.form.value, [(RESTORE, "ok")])[0]
+def done(world: World, *acts: int) -> list[str]:
+    return expected(world.platform.form.value, [(act, "ok") for act in acts])
 
 
 @pytest.mark.parametrize("platform", ASKED)
@@ -292,21 +258,22 @@ def test_an_edit_after_a_rejection_does_not_bring_it_back_and_an_approval_of_it_
     world.decide(world.services.cases.get(second).comment, Ruling.APPROVE)
     world.wait(60)
 
-    assert after_edit == [hide_of(world)]
-    assert world.platform.said == [hide_of(world), restore_of(world)]
+    assert after_edit == done(world, HIDE)
+    assert world.platform.said == done(world, HIDE, RESTORE)
 
 
-def test_what_a_person_approved_is_not_hidden_for_its_formatting(enforcing):
-    comment = enforcing.submit(0.99)
-    enforcing.wait(60)
-    enforcing.decide(comment, Ruling.APPROVE)
-    enforcing.wait(60)
+def test_what_a_person_approved_is_not_hidden_for_its_formatting():
+    with world_of("github", mode=Mode.ENFORCE) as world:
+        comment = world.submit(0.99)
+        world.wait(60)
+        world.decide(comment, Ruling.APPROVE)
+        world.wait(60)
 
-    second = edit(enforcing, comment, f"**{comment.text}**\n")
-    enforcing.wait(60)
+        second = edit(world, comment, f"**{comment.text}**\n")
+        world.wait(60)
 
-    assert enforcing.services.cases.get(second).verdict.outcome is Outcome.SPAM
-    assert enforcing.platform.said == [hide_of(enforcing), restore_of(enforcing)]
+        assert world.services.cases.get(second).verdict.outcome is Outcome.SPAM
+        assert world.platform.said == done(world, HIDE, RESTORE)
 
 
 def test_a_rejection_of_words_that_were_replaced_meanwhile_hides_nothing(world):
@@ -453,7 +420,7 @@ def test_githubs_limit_that_is_used_up_ends_when_it_says():
         assert len(world.platform.said) == 1
         world.platform.fails = None
         world.wait(60)
-        assert world.platform.said[1:] == [hide_of(world)]
+        assert world.platform.said[1:] == done(world, HIDE)
 
 
 def test_a_comment_without_a_node_id_is_given_up_and_said():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 
 import pytest
 
@@ -49,39 +50,25 @@ class BuiltSite(ToldSite):
         super().wait(seconds, step=step)
 
 
-def judged_ham(site: BuiltSite) -> None:
-    site.submit(HAM)
-    site.wait(120)
+def judged(
+    p_spam: float = UNSURE, ruling: Ruling | None = None, *, undone: bool = False
+) -> Callable[[BuiltSite], None]:
+    def happens(site: BuiltSite) -> None:
+        comment = site.submit(p_spam)
+        if ruling:
+            site.decide(comment, ruling)
+        site.wait(120)
+        if undone:
+            site.undo(comment)
+            site.wait(120)
 
-
-def judged_spam_or_unsure(site: BuiltSite) -> None:
-    site.submit(SPAM)
-    site.submit(UNSURE)
-    site.wait(120)
-
-
-def rejected_while_held(site: BuiltSite) -> None:
-    site.decide(site.submit(), Ruling.REJECT)
-    site.wait(120)
-
-
-def approved(site: BuiltSite) -> None:
-    site.decide(site.submit())
-    site.wait(120)
+    return happens
 
 
 def twenty_approved(site: BuiltSite) -> None:
     for comment in [site.submit() for _ in range(20)]:
         site.decide(comment)
         site.wait(2, step=2)
-    site.wait(120)
-
-
-def approved_and_undone(site: BuiltSite) -> None:
-    comment = site.submit()
-    site.decide(comment)
-    site.wait(120)
-    site.undo(comment)
     site.wait(120)
 
 
@@ -118,12 +105,13 @@ def too_many_calls(site: BuiltSite) -> None:
 
 # What happens, and what the hook answered to the calls that it caused.
 SCENARIOS = [
-    (judged_ham, ["200"]),
-    (judged_spam_or_unsure, []),
-    (rejected_while_held, []),
-    (approved, ["200"]),
+    (judged(HAM), ["200"]),
+    (judged(SPAM), []),
+    (judged(UNSURE), []),
+    (judged(UNSURE, Ruling.REJECT), []),
+    (judged(UNSURE, Ruling.APPROVE), ["200"]),
     (twenty_approved, ["200"]),
-    (approved_and_undone, ["200", "200"]),
+    (judged(UNSURE, Ruling.APPROVE, undone=True), ["200", "200"]),
     (taken_over, ["200"]),
     (away_for_an_hour, ["200"]),
     (answer_lost, ["no answer", "200"]),

@@ -11,29 +11,24 @@ import pytest
 from models.inputs import ModelOutput
 from service.domain.comment import Label
 from service.domain.decision import Mode, Ruling
-from service.domain.delivery import RETRY_DELAYS, Delivery, DeliveryForm, DeliveryState, EventKind
+from service.domain.delivery import RETRY_DELAYS, DeliveryForm, DeliveryState, EventKind
 from service.domain.errors import InvalidInputError
 from service.domain.site import SiteSettings
 from service.moderation.callbacks import change_callback, rotate_secret, set_callback
 from service.moderation.decisions import decide_comment, take_over_rulings, undo_decision
 from service.moderation.delivering import deliver, take_deliveries
 from service.moderation.revise import report_comment
-from tests.databases import Stores, fresh_stores
-from tests.factories import NOW, SITE, make_comment
+from tests.factories import NOW, SITE, make_comment, make_delivery
 from tests.fakes import Overridden, away, deliver_all, make_services, make_site, submit_to
 
 URL = "https://blog.example/hook"
 
 
 @pytest.fixture
-def stores() -> Stores:
+def services(classifier, clock):
     # Rulings are told at once here; `patient` services wait.
-    return fresh_stores(sites=[make_site(settings=SiteSettings(undo_seconds=0))])
-
-
-@pytest.fixture
-def services(stores, classifier, clock):
-    return make_services(stores=stores, classifier=classifier, clock=clock)
+    site = make_site(settings=SiteSettings(undo_seconds=0))
+    return make_services(sites=[site], classifier=classifier, clock=clock)
 
 
 @pytest.fixture
@@ -183,17 +178,8 @@ def test_a_site_that_asks_for_time_gets_it_and_cannot_ask_to_be_called_sooner(
 
 
 def promise(services, comment):
-    delivery = Delivery(
-        id=services.new_id("del"),
-        seq=0,
-        site_id=SITE,
-        comment_id=comment.id,
-        event=EventKind.VERDICT,
-        form=DeliveryForm.AKISMET,
-        url="https://blog.example/wp-json/akismet/v1/webhook",
-        payload=json.dumps({"guid": "g-1", "key_id": "key_1"}),
-        created_at=services.clock(),
-    )
+    payload = json.dumps({"guid": "g-1", "key_id": "key_1"})
+    delivery = make_delivery(comment.id, form=DeliveryForm.AKISMET, payload=payload)
     services.deliveries.add([delivery])
     return delivery
 

@@ -125,17 +125,10 @@ def withdrawn(unjudged, *ids: CommentId) -> list[bool]:
 
 
 def test_each_age_takes_what_it_is_for(unjudged):
-    ruled, ruled_lately, held, ham, young = (
-        aged(unjudged, days, outcome)
-        for days, outcome in (
-            (31, Outcome.SPAM),
-            (8, Outcome.SPAM),
-            (8, Outcome.SPAM),
-            (31, Outcome.HAM),
-            (6, Outcome.SPAM),
-        )
+    ruled, ruled_lately, held, young = (
+        aged(unjudged, days, Outcome.SPAM) for days in (31, 8, 8, 6)
     )
-    ancient = aged(unjudged, 366, Outcome.HAM)
+    ham, ancient = (aged(unjudged, days, Outcome.HAM) for days in (31, 366))
     for one in (ruled, ruled_lately):
         decide_comment(one, Ruling.REJECT, unjudged, decided_by="mod")
 

@@ -68,11 +68,8 @@ def read_back(services, tmp_path):
 
 
 def test_a_decided_comment_is_a_row_of_the_data_card_with_what_was_ruled(services, read_back):
-    comment_id = submit(
-        services,
-        author=Author(name="Mara", url="https://shop.example/"),
-        sender=Sender(email_domain="mail.example"),
-    )
+    author = Author(name="Mara", url="https://shop.example/")
+    comment_id = submit(services, author=author, sender=Sender(email_domain="mail.example"))
     decide(comment_id, services)
 
     (read,) = read_back()

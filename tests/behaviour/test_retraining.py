@@ -356,13 +356,8 @@ NAMES = [f"candidate-{number}" for number in range(6)]
 
 
 @pytest.fixture
-def shelf():
-    return SmallShelf("serving", *NAMES)
-
-
-@pytest.fixture
-def shelved(shelf):
-    return make_services(versions=shelf)
+def shelved():
+    return make_services(versions=SmallShelf("serving", *NAMES))
 
 
 def ended(shelved, name, recommendation=Recommendation.REFUSE, **changes):
@@ -384,18 +379,18 @@ def answer(shelved, one, given):
     shelved.retrainings.answer(one.id, given, by="Olive", at=shelved.clock())
 
 
-def test_the_newest_refused_ones_stay(shelved, shelf):
+def test_the_newest_refused_ones_stay(shelved):
     for name in NAMES:
         ended(shelved, name)
 
     dropped = tidy_versions(shelved, keep=2)
 
     assert dropped == 4
-    assert shelf.names == ["serving", "candidate-5", "candidate-4"]
+    assert shelved.versions.names == ["serving", "candidate-5", "candidate-4"]
     assert tidy_versions(shelved, keep=2) == 0
 
 
-def test_what_an_owner_refused_goes_and_what_waits_for_an_answer_stays(shelved, shelf):
+def test_what_an_owner_refused_goes_and_what_waits_for_an_answer_stays(shelved):
     refused = ended(shelved, NAMES[0], Recommendation.PROMOTE)
     answer(shelved, refused, Answer.REFUSED)
     ended(shelved, NAMES[1], Recommendation.PROMOTE)
@@ -405,10 +400,10 @@ def test_what_an_owner_refused_goes_and_what_waits_for_an_answer_stays(shelved, 
 
     tidy_versions(shelved, keep=1)
 
-    assert shelf.names == ["serving", *NAMES[:0:-1]]
+    assert shelved.versions.names == ["serving", *NAMES[:0:-1]]
 
 
-def test_what_serves_or_served_stays(shelved, shelf):
+def test_what_serves_or_served_stays(shelved):
     for name in NAMES:
         ended(shelved, name)
     for name in (NAMES[0], NAMES[1], NAMES[2]):
@@ -416,18 +411,18 @@ def test_what_serves_or_served_stays(shelved, shelf):
 
     tidy_versions(shelved, keep=1)
 
-    assert set(shelf.names) == {"serving", *NAMES[:3], NAMES[5]}
+    assert set(shelved.versions.names) == {"serving", *NAMES[:3], NAMES[5]}
 
 
-def test_versions_that_no_retraining_is_known_of_stay(shelved, shelf):
+def test_versions_that_no_retraining_is_known_of_stay(shelved):
     ended(shelved, "somewhere-else")
     ended(shelved, NAMES[0])
 
     assert tidy_versions(shelved, keep=1) == 0
-    assert shelf.names == ["serving", *NAMES[::-1]]
+    assert shelved.versions.names == ["serving", *NAMES[::-1]]
 
 
-def test_while_a_retraining_runs_nothing_is_deleted(shelved, shelf):
+def test_while_a_retraining_runs_nothing_is_deleted(shelved):
     for name in NAMES:
         ended(shelved, name)
     now = shelved.clock()

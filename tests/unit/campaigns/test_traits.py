@@ -9,7 +9,7 @@ import pytest
 from service.campaigns.traits import MAX_TARGETS, Traits, traits_of
 from service.domain.comment import Author, CommentId, Post, Sender
 from service.domain.sender import History, Record, TrackRecord
-from tests.factories import make_comment
+from tests.factories import make_comment, make_traits
 
 
 def read(text: str, history: History | None = None, *, blog=None, **changes) -> Traits:
@@ -179,10 +179,4 @@ def test_hostile_texts_give_bounded_traits(text):
 
 def test_an_embedding_that_is_not_finite_is_refused():
     with pytest.raises(ValueError, match="finite"):
-        Traits(
-            comment_id=CommentId("a"),
-            embedding=(math.nan,),
-            space="a",
-            targets=frozenset(),
-            copies=(),
-        )
+        make_traits(CommentId("a"), embedding=(math.nan,))
