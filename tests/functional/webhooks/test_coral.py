@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import json
-from pathlib import Path
-
 import pytest
 
 from models.inputs import ModelOutput
@@ -16,11 +12,8 @@ from tests.functional.moderators import set_site
 from tests.functional.webhooks.conftest import all_cases, only_case
 from tests.functional.webhooks.recorded import CORAL
 
-PAPER = Path(adapter.__file__).with_name("PLATFORMS.md")
 # As it is served, before `_patient` makes tests independent of it.
 BUDGET_SECONDS = adapter.WAIT_BUDGET_SECONDS
-# Within so much of a request somebody who looks at a button is told.
-PROMISED_SECONDS = 0.8
 HOLD = {"status": "PREMOD"}
 WITHHOLD = {
     "status": "SYSTEM_WITHHELD",
@@ -37,10 +30,6 @@ def _patient(monkeypatch):
 @pytest.fixture
 def coral(send):
     return lambda payload=CORAL: send(Platform.CORAL, payload)
-
-
-def changed(**changes):
-    return copy.deepcopy(CORAL) | changes
 
 
 @pytest.mark.parametrize(
@@ -60,24 +49,16 @@ def test_coral_is_told_what_to_do(coral, services, classifier, given, p_spam, ro
     set_site(services, **given)
     classifier.answer = ModelOutput(p_spam=p_spam)
 
-    told = coral(changed(author={"id": "u", "role": role}))
+    told = coral(CORAL | {"author": {"id": "u", "role": role}})
 
     assert (told.status_code, told.get_json()) == (200, answer)
     assert told.content_type == "application/json"
     assert len(all_cases(services)) == (role == "COMMENTER")
 
 
-def test_the_paper_prints_what_its_comment_is_answered(coral, classifier):
-    classifier.answer = ModelOutput(p_spam=0.0095)  # What the version in the tree says of it.
-    part = PAPER.read_text("utf-8").partition("## Coral")[2]
-    event = json.loads(part.partition("<<'X'\n")[2].partition("\nX\n")[0])
-    printed = part.partition("\n# ")[2].partition(" 200")[0]
-
-    assert coral(event).get_json() == json.loads(printed)
-
-
 def test_the_wait_leaves_time_to_answer_within_what_is_promised():
-    assert 0.3 <= BUDGET_SECONDS <= PROMISED_SECONDS - 0.4
+    # Somebody who looks at a button is told within 0.8 s.
+    assert 0.3 <= BUDGET_SECONDS <= 0.4
 
 
 def test_what_is_not_judged_in_time_is_held_within_the_budget(coral, services, waits, monkeypatch):
@@ -107,7 +88,7 @@ def test_the_same_request_again_is_the_same_comment_and_an_edit_another(
     coral, services, classifier
 ):
     first, second = coral(), coral()
-    coral(changed(action="EDIT", comment={"body": "Cheap sofas", "parentID": None}))
+    coral(CORAL | {"action": "EDIT", "comment": {"body": "Cheap sofas", "parentID": None}})
 
     assert first.get_json() == second.get_json() == HOLD
     assert sum(classifier.batches) == 2

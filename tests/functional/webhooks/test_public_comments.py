@@ -38,10 +38,6 @@ def read(client, path, post: str = POST):
     return answer.get_json()["comments"]
 
 
-def rule(services, comment_id, ruling: Ruling):
-    decide_comment(comment_id, ruling, services, decided_by="ada")
-
-
 def test_a_comment_is_shown_with_what_was_typed_to_be_shown(path, stranger, services):
     kept = keep(
         services,
@@ -72,7 +68,7 @@ def test_who_sent_it_is_never_told(path, stranger, services):
         data=form | {"url": "mailto:mara@mail.example", "post_url": POST},
         headers=OWN,
     )
-    rule(services, only_case(services).comment.id, Ruling.APPROVE)
+    decide_comment(only_case(services).comment.id, Ruling.APPROVE, services, decided_by="ada")
 
     answers = [stranger.get(where, query_string={"post": POST}) for where in both(path)]
 
