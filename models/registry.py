@@ -11,7 +11,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -32,8 +32,7 @@ FORMAT_VERSION = 3
 _WRITING = ".writing-"
 _DROPPING = ".dropping-"
 
-_VERSION_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-_FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
 class Classifier(Protocol):
@@ -92,11 +91,7 @@ class ModelVersion:
 
     version: str
     classifier: Classifier
-    base: float
-    model_weight: float
-    signal_weights: Mapping[str, float]
-    ham_cutoff: float
-    spam_cutoff: float
+    fusion: Fusion
 
 
 def read_current_name(models_dir: Path | None = None) -> str:
@@ -107,7 +102,7 @@ def read_current_name(models_dir: Path | None = None) -> str:
     except (OSError, UnicodeDecodeError) as error:
         msg = f"no current model version: {path} cannot be read ({type(error).__name__})"
         raise ModelVersionError(msg) from error
-    if not _VERSION_NAME.fullmatch(name):
+    if not _NAME.fullmatch(name):
         msg = f"no current model version: {path} must hold one folder name, got {name[:120]!r}"
         raise ModelVersionError(msg)
     return name
@@ -133,24 +128,11 @@ def load_version(folder: Path) -> ModelVersion:
     Raises `ModelVersionError` with a message of one line if the version is missing, changed since
     it was written, or of a format that this code does not read.
     """
-    manifest = _read_json(folder, MANIFEST_FILE, _read_bytes(folder, MANIFEST_FILE))
-    files = _check_files(folder, manifest)
+    read, files, fusion = _read_version(folder)
     try:
-        read = _READERS[str(manifest["kind"])]
-        fusion = _fusion_from_json(_read_json(folder, FUSION_FILE, files[FUSION_FILE]))
-        classifier = read(folder, files)
+        return ModelVersion(version=folder.name, classifier=read(folder, files), fusion=fusion)
     except (KeyError, TypeError, ValueError) as error:
-        msg = f"model version {folder} cannot be used: {type(error).__name__}: {error}"
-        raise ModelVersionError(msg) from error
-    return ModelVersion(
-        version=folder.name,
-        classifier=classifier,
-        base=fusion.base,
-        model_weight=fusion.model_weight,
-        signal_weights=dict(fusion.signal_weights),
-        ham_cutoff=fusion.ham_cutoff,
-        spam_cutoff=fusion.spam_cutoff,
-    )
+        raise _unusable(folder, error) from error
 
 
 def check_version(folder: Path) -> Fusion:
@@ -159,16 +141,26 @@ def check_version(folder: Path) -> Fusion:
     Its classifier is not loaded, so this needs no inference engine. Raises `ModelVersionError` as
     `load_version` does, except for errors that only loading finds.
     """
+    return _read_version(folder)[2]
+
+
+def _read_version(folder: Path) -> tuple[Reader, dict[str, bytes], Fusion]:
+    """Return the reader of a version's classifier, its checked files and its weights."""
     manifest = _read_json(folder, MANIFEST_FILE, _read_bytes(folder, MANIFEST_FILE))
-    files = _check_files(folder, manifest)
-    if manifest.get("kind") not in _READERS:
-        msg = f"model version {folder} cannot be used: unknown kind {manifest.get('kind')!r}"
+    files, kind = _check_files(folder, manifest), str(manifest.get("kind"))
+    if kind not in _READERS:
+        msg = f"model version {folder} cannot be used: unknown kind {kind!r}"
         raise ModelVersionError(msg)
     try:
-        return _fusion_from_json(_read_json(folder, FUSION_FILE, files[FUSION_FILE]))
+        fusion = _fusion_from_json(_read_json(folder, FUSION_FILE, files[FUSION_FILE]))
+        return _READERS[kind], files, fusion
     except (KeyError, TypeError, ValueError) as error:
-        msg = f"model version {folder} cannot be used: {type(error).__name__}: {error}"
-        raise ModelVersionError(msg) from error
+        raise _unusable(folder, error) from error
+
+
+def _unusable(folder: Path, error: Exception) -> ModelVersionError:
+    msg = f"model version {folder} cannot be used: {type(error).__name__}: {error}"
+    return ModelVersionError(msg)
 
 
 def check_usable(folder: Path) -> None:
@@ -226,7 +218,8 @@ def write_version(
     folder = check_free(models_dir, version)
     models_dir.mkdir(parents=True, exist_ok=True)
     files = {name: text.encode("utf-8") for name, text in documents.items()}
-    files |= {**weights, FUSION_FILE: _dump_json(_fusion_to_json(fusion))}
+    by_signal = dict(sorted(fusion.signal_weights.items()))
+    files |= {**weights, FUSION_FILE: _dump_json(asdict(fusion) | {"signal_weights": by_signal})}
     manifest = {
         "format": FORMAT_VERSION,
         "kind": kind,
@@ -248,7 +241,7 @@ def check_free(models_dir: Path, version: str) -> Path:
     Raises `ModelVersionError` if the name is invalid or exists.
     """
     folder = models_dir / version
-    if not _VERSION_NAME.fullmatch(version):
+    if not _NAME.fullmatch(version):
         msg = f"a version's name is letters, digits, '.', '_' and '-', got {version[:120]!r}"
         raise ModelVersionError(msg)
     if folder.exists():
@@ -339,7 +332,7 @@ def _read_name(path: Path) -> str | None:
         name = path.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError):
         return None
-    return name if _VERSION_NAME.fullmatch(name) else None
+    return name if _NAME.fullmatch(name) else None
 
 
 def _put(models_dir: Path, name: str, version: str) -> None:
@@ -382,7 +375,7 @@ def _check_files(folder: Path, manifest: Mapping[str, object]) -> dict[str, byte
         raise ModelVersionError(msg)
     files = {}
     for name, promised in listed.items():
-        if not _FILE_NAME.fullmatch(name):
+        if not _NAME.fullmatch(name):
             msg = f"model version {folder} is damaged: {MANIFEST_FILE} lists a file outside it"
             raise ModelVersionError(msg)
         files[name] = _read_bytes(folder, name)
@@ -418,17 +411,6 @@ def _fusion_from_json(values: Mapping[str, object]) -> Fusion:
         spam_cutoff=_number(values, "spam_cutoff"),
         promises=_table(values, "promises"),
     )
-
-
-def _fusion_to_json(fusion: Fusion) -> dict[str, object]:
-    return {
-        "base": fusion.base,
-        "model_weight": fusion.model_weight,
-        "signal_weights": dict(sorted(fusion.signal_weights.items())),
-        "ham_cutoff": fusion.ham_cutoff,
-        "spam_cutoff": fusion.spam_cutoff,
-        "promises": dict(fusion.promises),
-    }
 
 
 def _dump_json(value: Mapping[str, object]) -> bytes:

@@ -199,7 +199,7 @@ class TrainingProcesses:
         goes_on: Callable[[], bool],
     ) -> None:
         """Report its progress until it ends. Raise `TrainingStoppedError` when it is to stop."""
-        while True:
+        while process.poll() is None:
             try:
                 process.wait(self._look_every_seconds)
             except subprocess.TimeoutExpired:
@@ -213,8 +213,6 @@ class TrainingProcesses:
                     seconds_left=float(left) if isinstance(left, int | float) else None,
                 )
                 told(progress)
-            else:
-                return
 
     def _why(self, run_id: str, code: int, errors: Path) -> str:
         """Return why the program failed: its stated reason, else its last line of errors."""

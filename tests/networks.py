@@ -54,6 +54,14 @@ def tiny_network(tmp_path_factory, tokeniser) -> Path:
     return folder / NETWORK_FILE
 
 
+TINY_FUSION = Fusion(
+    base=0.25,
+    model_weight=0.75,
+    signal_weights={"front_page_link": 0.5},
+    ham_cutoff=0.1,
+    spam_cutoff=0.9,
+    promises={"ham_called_spam": {"promised_rate": 0.001}},
+)
 TINY_LINEAR = LinearTable(ids=np.arange(64), coefficients=np.full(64, 0.5), intercept=-0.25)
 
 
@@ -79,14 +87,7 @@ def write_tiny(tmp_path, tiny_network, tokeniser_json) -> Callable[..., Path]:
             name,
             kind=transformer.TransformerClassifier.KIND,
             weights={name: content for name, content in files.items() if content is not None},
-            fusion=Fusion(
-                base=0.25,
-                model_weight=0.75,
-                signal_weights={"front_page_link": 0.5},
-                ham_cutoff=0.1,
-                spam_cutoff=0.9,
-                promises={"ham_called_spam": {"promised_rate": 0.001}},
-            ),
+            fusion=TINY_FUSION,
             documents={"card.md": "# A card"},
         )
 

@@ -155,7 +155,7 @@ def judge_of(version: ModelVersion) -> Judge:
     def judge(comments: Sequence[Comment]) -> FloatArray:
         outputs = version.classifier.score_batch([model_input(one) for one in comments])
         model = np.array([output.p_spam for output in outputs])
-        return all_evidence(model, strengths_of(comments), version)
+        return all_evidence(model, strengths_of(comments), version.fusion)
 
     return judge
 
@@ -178,7 +178,7 @@ def _print_contrasts(options: argparse.Namespace) -> int:
     rows = measure_contrasts(
         draw(dataset.examples, options.sample),
         judge_of(version),
-        ham_cutoff=version.ham_cutoff,
+        ham_cutoff=version.fusion.ham_cutoff,
     )
     print(json.dumps(rows, indent=1) if options.json else contrast_table(rows))
     return 0

@@ -66,7 +66,8 @@ def main() -> None:
     poison(
         _stream(options.data, log_odds),
         lambda: Installation(
-            log_odds, Cutoffs(ham_cutoff=version.ham_cutoff, spam_cutoff=version.spam_cutoff)
+            log_odds,
+            Cutoffs(ham_cutoff=version.fusion.ham_cutoff, spam_cutoff=version.fusion.spam_cutoff),
         ),
     )
 

@@ -39,7 +39,11 @@ def judged() -> list[str]:
     ]
     scores = judge_of(version)([comment_from_row(row) for row in rows])
     return [
-        "ham" if p < version.ham_cutoff else "spam" if p >= version.spam_cutoff else "unsure"
+        "ham"
+        if p < version.fusion.ham_cutoff
+        else "spam"
+        if p >= version.fusion.spam_cutoff
+        else "unsure"
         for p in scores
     ]
 

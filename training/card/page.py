@@ -31,11 +31,6 @@ _HOW = (
     "learnt everything by the same settings. Intervals are 95%, exact for shares, and take "
     "comments as independent."
 )
-_HOW_RETRAINED = (
-    "The version that it was made from may have learnt from the comments measured here: the "
-    "figures tell what was forgotten, not what it is worth on other blogs. Intervals are exact "
-    "binomial, 95%, and take comments as independent."
-)
 
 
 def card_page(card: Mapping[str, Any]) -> str:
@@ -43,9 +38,8 @@ def card_page(card: Mapping[str, Any]) -> str:
     parts = [
         f"# {card['version']}",
         *_opening(card),
-        *([card["note"]] if "note" in card else []),
         "## How good it is",
-        _HOW_RETRAINED if "retrained" in card else _HOW,
+        _HOW,
         _ways_table(card["evidence_table"]),
         _promises(card["cutoffs"]),
         _outcome_table(card["evidence_table"]),

@@ -277,23 +277,14 @@ def _string(row: Mapping[str, object], key: str) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
-def _source(row: Mapping[str, object], path: Path) -> str:
-    return _string(row, "source") or path.name.partition(".")[0]
-
-
-def _boundary(row: Mapping[str, object]) -> int | None:
-    boundary = row.get("boundary")
-    return boundary if isinstance(boundary, int) else None
-
-
 def example_of_row(row: Mapping[str, object], path: Path) -> Example:
     """Return the example of a valid labelled row."""
     comment = comment_from_row(row)
-    source = _source(row, path)
+    source = _string(row, "source") or path.name.partition(".")[0]
     # Sources without post ids have titles; without one, a comment is its own post.
     post = _string(row, "post_id") or comment.post.title or f"comment {comment.id}"
     campaign = _string(row, "campaign")
-    hardness = row.get("hardness")
+    hardness, boundary = row.get("hardness"), row.get("boundary")
     return Example(
         comment=comment,
         is_spam=_LABELS[str(row["label"])],
@@ -304,7 +295,7 @@ def example_of_row(row: Mapping[str, object], path: Path) -> Example:
         language=_string(row, "lang"),
         hardness=hardness if isinstance(hardness, int) else None,
         promo_spans=_promo_spans(row),
-        boundary=_boundary(row),
+        boundary=boundary if isinstance(boundary, int) else None,
     )
 
 

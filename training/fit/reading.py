@@ -14,7 +14,7 @@ from models.engine import WindowScores
 from models.features import count_vectors
 from models.inputs import MIN_P_SPAM_TO_MARK, ModelInput, ModelOutput
 from models.linear import LinearTable
-from models.registry import Fusion, ModelVersion
+from models.registry import Fusion
 from models.segments import Segment
 from models.tokens import CommentTokeniser, Window
 from models.transformer import (
@@ -138,9 +138,7 @@ def mark(
     ]
 
 
-def all_evidence(
-    model_p_spam: FloatArray, strengths: FloatArray, fusion: Fusion | ModelVersion
-) -> FloatArray:
+def all_evidence(model_p_spam: FloatArray, strengths: FloatArray, fusion: Fusion) -> FloatArray:
     """Return each comment's p_spam as in serving, for an unknown sender.
 
     `strengths` has a column per detector, as from `signal_strengths`. Detectors that the version

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -87,13 +87,7 @@ def compare(
 
 
 def _swapped(part: Part) -> Part:
-    return Part(
-        name=part.name,
-        ids=part.ids,
-        is_spam=part.is_spam,
-        current=part.candidate,
-        candidate=part.current,
-    )
+    return replace(part, current=part.candidate, candidate=part.current)
 
 
 def _newly_lost(held: Part, replayed: Part, spam_cutoff: float) -> tuple[str, ...]:

@@ -165,13 +165,12 @@ def model_unavailable() -> JudgingModel:
 
 def to_judging_model(version: ModelVersion) -> JudgingModel:
     """Convert a loaded version to the service's types."""
+    fusion = version.fusion
     return JudgingModel(
         version=version.version,
         classifier=_ServedClassifier(version.classifier),
-        weights=Weights(
-            base=version.base, model=version.model_weight, signals=version.signal_weights
-        ),
-        cutoffs=Cutoffs(ham_cutoff=version.ham_cutoff, spam_cutoff=version.spam_cutoff),
+        weights=Weights(base=fusion.base, model=fusion.model_weight, signals=fusion.signal_weights),
+        cutoffs=Cutoffs(ham_cutoff=fusion.ham_cutoff, spam_cutoff=fusion.spam_cutoff),
     )
 
 

@@ -7,33 +7,18 @@ from service.domain.form import FormBehaviour, FormToken
 from tests.contract.detector_examples.example import Example, Examples
 
 _SHORT = "Same noise here, the third valve was stuck."
-_VERY_LONG = (
-    "Same noise here, and it went on for three winters. The plumber blamed the boiler, then the"
-    " pump, and in the end me. What helped was to close all valves, open the lowest one, wait for"
-    " an hour, and go up floor by floor with a towel. The cat watched all of it. Thank you for the"
-    " drawing, it was the first that showed where the air goes."
-)
-
-
-def _form(
-    *,
-    keys: int | None = 0,
-    pastes: int | None = 0,
-    other_inputs: int | None = 0,
-    pointer: int = 0,
-    touch: int = 0,
-) -> FormEvidence:
-    return FormEvidence(
-        behaviour=FormBehaviour(
-            keys=keys, pastes=pastes, other_inputs=other_inputs, pointer=pointer, touch=touch
-        )
-    )
-
-
 _LONG = (
     "Same noise here, and it went on for three winters. What helped was to close all valves, open"
     " the lowest one and wait for an hour. Thank you for the drawing."
 )
+_VERY_LONG = f"{_LONG} {_LONG}"
+
+
+def _form(**changes: int | None) -> FormEvidence:
+    """Return a form in which nobody did anything but what `changes` say."""
+    nothing = dict.fromkeys(("keys", "pastes", "other_inputs", "pointer", "touch"), 0)
+    return FormEvidence(behaviour=FormBehaviour(**(nothing | changes)))
+
 
 EXAMPLES = {
     "too_fast": Examples(

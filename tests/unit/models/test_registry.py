@@ -77,7 +77,7 @@ def test_a_manifest_that_is_none_is_refused(write_tiny, content):
     ("name", "change", "named"),
     [
         ("manifest.json", {"format": 99}, "format 99"),
-        ("manifest.json", {"kind": "oracle"}, "oracle"),
+        ("manifest.json", {"kind": "oracle"}, "unknown kind 'oracle'"),
         ("manifest.json", {"files": {"../secret": "", "fusion.json": ""}}, "outside"),
         ("fusion.json", {"base": "much"}, "cannot be used"),
         ("fusion.json", {"base": True}, "cannot be used"),

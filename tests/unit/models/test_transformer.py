@@ -41,7 +41,7 @@ from models.transformer import (
     read_calibration,
     strongest_promotion,
 )
-from tests.networks import TINY_LINEAR
+from tests.networks import TINY_FUSION, TINY_LINEAR
 
 PICKLED = io.BytesIO()
 np.savez(PICKLED, **dict.fromkeys(TINY_LINEAR.arrays, np.array([print], dtype=object)))
@@ -84,9 +84,7 @@ def test_a_written_version_loads_as_it_was_and_answers_the_same(write_tiny, make
     loaded = load_version(write_tiny())
 
     assert loaded.classifier.score_batch(COMMENTS) == make_classifier().score_batch(COMMENTS)
-    assert (loaded.version, loaded.base, loaded.model_weight) == ("tiny-1", 0.25, 0.75)
-    assert loaded.signal_weights == {"front_page_link": 0.5}
-    assert (loaded.ham_cutoff, loaded.spam_cutoff) == (0.1, 0.9)
+    assert (loaded.version, loaded.fusion) == ("tiny-1", TINY_FUSION)
 
 
 @pytest.mark.parametrize("name", [NETWORK_FILE, WEIGHTS_FILE, TOKENISER_FILE, LINEAR_FILE])

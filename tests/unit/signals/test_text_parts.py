@@ -153,7 +153,7 @@ def test_an_unclosed_tag_reaches_no_further_than_itself():
         ("write ana@example.com please", "EMAIL", "ana@example.com"),
         ("drhealer (at) gmail (dot) com", "EMAIL", "drhealer (at) gmail (dot) com"),
         ("call +44 7700 900123 now", "PHONE", "+44 7700 900123"),
-        ("hotline 0800 555 0188", "PHONE", "0800 555 0188"),
+        ("at 0800 555 0188 again", "PHONE", "0800 555 0188"),
         ("telegram @rita_loans today", "HANDLE", "telegram @rita_loans"),
         ("join t.me/fast_profit", "HANDLE", "t.me/fast_profit"),
         ("пиши в телеграм @vika_rabota", "HANDLE", "телеграм @vika_rabota"),

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import json
 import random
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from pathlib import Path
 
 from service.domain.comment import Author, CommentId
 from service.domain.decision import Ruling
@@ -27,6 +30,11 @@ def begin_anew() -> None:
     """Draw what follows as a fresh process would, so that no test hangs on those before it."""
     global _numbers  # one counter for every factory here
     _numbers = itertools.count(1)
+
+
+def write_rows(path: Path, *rows: Mapping[str, object]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
 
 
 def some_words(n: int = 14) -> str:

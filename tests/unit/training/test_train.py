@@ -16,7 +16,7 @@ from models.registry import MANIFEST_FILE, load_version, read_current_name
 from models.transformer import TORCH_FILE, TransformerClassifier
 from tests.encoders import small_encoder, small_network
 from tests.factories import make_comment
-from tests.unit.training.decided import some_words
+from tests.unit.training.decided import some_words, write_rows
 from training import train
 from training.contrasts import CONTRASTS
 from training.data.dataset import DEFAULT_DATA, Example
@@ -54,13 +54,11 @@ def run(out: Path, *options: str, data) -> int:
 @pytest.fixture(scope="module")
 def files(tmp_path_factory) -> list[Path]:
     """Return two authored files and one of comments that were said elsewhere."""
-    path = tmp_path_factory.mktemp("data") / "youtube.jsonl"
     rows = [
         {"id": f"youtube-{n}", "text": some_words(), "label": ("ham", "spam")[n % 2]}
         for n in range(ELSEWHERE)
     ]
-    path.write_text("\n".join(map(json.dumps, rows)), "utf-8")
-    return [*AUTHORED, path]
+    return [*AUTHORED, write_rows(tmp_path_factory.mktemp("data") / "youtube.jsonl", *rows)]
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +113,7 @@ def test_the_version_loads_is_current_and_answers(models_dir):
     (answer,) = current.classifier.score_batch([ModelInput(text="thanks", author_name="Jo")])
 
     assert current.version == "one"
-    assert 0.0 <= current.ham_cutoff <= current.spam_cutoff <= 1.0
+    assert 0.0 <= current.fusion.ham_cutoff <= current.fusion.spam_cutoff <= 1.0
     assert 0.0 < answer.p_spam < 1.0
     assert answer.embedding is not None
 

@@ -9,6 +9,7 @@ import random
 import pytest
 
 from service.domain.errors import InvalidInputError
+from tests.unit.training.decided import write_rows
 from training.data.corrections import LABEL_CORRECTIONS, CorrectLabel, read_corrections
 from training.data.dataset import Dataset, find_data_files, read_dataset
 from training.data.hosts import made_up_host, with_real_hosts
@@ -29,11 +30,6 @@ def make_row(**changes) -> dict[str, object]:
         "hardness": 2,
     }
     return row | changes
-
-
-def write_rows(path, *rows):
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
 
 
 @pytest.fixture

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import gzip
-import json
 
 import pytest
 
 from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError
 from service.domain.verdict import Outcome
-from tests.unit.training.decided import make_decided
+from tests.unit.training.decided import make_decided, write_rows
 from training.data.decisions import Via, read_decisions
 
 RULING = {
@@ -52,9 +51,7 @@ def make_row(**changes):
 
 
 def write(tmp_path, *rows):
-    path = tmp_path / "decisions.jsonl"
-    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    return path
+    return write_rows(tmp_path / "decisions.jsonl", *rows)
 
 
 def problems_of(tmp_path, *rows):

@@ -14,6 +14,7 @@ import pytest
 from models.inputs import ModelInput
 from models.registry import SHIPPED_DIR, list_versions, load_version, read_current_name
 from tests.unit.training.data.test_decisions import RULING, VERDICT, make_row
+from tests.unit.training.decided import write_rows
 from training import retrain
 from training.data.dataset import DEFAULT_DATA
 from training.retrain import NAME_FILE, RetrainConfig, main
@@ -62,11 +63,6 @@ def row(number: int, *, is_spam: bool, reviewer: str = "ola", owner: bool = True
     )
 
 
-def write(rows, path: Path) -> Path:
-    path.write_text("".join(json.dumps(one) + "\n" for one in rows))
-    return path
-
-
 @pytest.fixture(scope="module")
 def versions(tmp_path_factory) -> Path:
     """Give a folder with the shipped version, which is current."""
@@ -78,7 +74,7 @@ def versions(tmp_path_factory) -> Path:
 @pytest.fixture(scope="module")
 def decisions(tmp_path_factory) -> Path:
     rows = [row(number, is_spam=bool(number % 2)) for number in range(300)]
-    return write(rows, tmp_path_factory.mktemp("decisions") / "decisions.jsonl")
+    return write_rows(tmp_path_factory.mktemp("decisions") / "decisions.jsonl", *rows)
 
 
 def arguments(run: Path, versions: Path, decisions: Path, *more: str) -> list[str]:
@@ -92,7 +88,7 @@ def retrained(tmp_path, versions):
 
     def retrained(decisions: Path | list[dict], *more: str) -> dict:
         if isinstance(decisions, list):
-            decisions = write(decisions, tmp_path / "decisions.jsonl")
+            decisions = write_rows(tmp_path / "decisions.jsonl", *decisions)
         assert main(arguments(tmp_path / "run", versions, decisions, *more), CONFIG) == 0
         return json.loads((tmp_path / "run" / "report.json").read_bytes())
 
