@@ -145,6 +145,7 @@ def test_what_is_not_to_be_judged_is_taken_and_let_be(tell, services, platform, 
 
 CREATED = (GITHUB_ISSUE_COMMENT,)
 POSTED = (DISCOURSE_POST,)
+REMOVED = (post(deleted_at="2026-03-01T11:59:00.000Z"), "post_destroyed")
 GONE = ("", True)
 STORIES = {
     "an edit is judged and earlier words forgotten": (
@@ -180,20 +181,12 @@ STORIES = {
     ),
     "a post is removed and recovered": (
         "discourse",
-        [
-            POSTED,
-            (post(deleted_at="2026-03-01T11:59:00.000Z"), "post_destroyed"),
-            (post(version=2), "post_recovered"),
-        ],
+        [POSTED, REMOVED, (post(version=2), "post_recovered")],
         [GONE, (RAW, False)],
     ),
     "a post is recovered as it was written": (
         "discourse",
-        [
-            POSTED,
-            (post(deleted_at="2026-03-01T11:59:00.000Z"), "post_destroyed"),
-            (DISCOURSE_POST, "post_recovered"),
-        ],
+        [POSTED, REMOVED, (DISCOURSE_POST, "post_recovered")],
         [GONE, (RAW, False)],
     ),
     "a post is edited back to what it was": (
@@ -260,7 +253,7 @@ def test_a_post_that_a_rejection_deleted_keeps_its_words_until_it_is_recovered(d
     ours = Applied(site_id=SITE, site_comment_id="discourse:9021", certain=True)
     services.applied.put(ours)
 
-    answer = discourse(post(deleted_at="2026-03-01T11:59:00.000Z"), "post_destroyed")
+    answer = discourse(*REMOVED)
     kept = only_case(services)
     discourse(post(deleted_at=None, reads=3), "post_recovered")
 
