@@ -180,7 +180,11 @@ def test_a_comment_that_cannot_be_judged_takes_no_other_with_it(tmp_path):
 
 
 def test_text_of_any_kind_comes_through(tmp_path):
-    strange = [line("nul", "a\x00b"), line("lone \udc80", "cheap \ud800 half"), line("empty", "")]
+    strange = [
+        line("nul", "a\x00b"),
+        line("lone \udc80", "cheap \ud800 half"),
+        line("empty", "", label=7),
+    ]
     file = write(tmp_path / "a.jsonl", b"\xef\xbb\xbf" + strange[0], b"\n", *strange[1:])
 
     classifier = WordClassifier()

@@ -15,13 +15,13 @@ from typing import Any
 
 from service.domain.case import Case
 from service.domain.comment import CommentId, Lane
-from service.moderation.intake import submit_comments, sweep_stranded
+from service.moderation.intake import sweep_stranded
 from service.moderation.sites import add_site
-from service.ports.comments import NewComment
 from service.settings import load_settings
 from service.stores.migrations import migrate
 from service.wiring import Wired, wire
 from tests.factories import make_comment
+from tests.fakes import submit_to
 
 ROOT = Path(__file__).resolve().parents[2]
 ODD = "tests.integration.odd_processes"
@@ -112,24 +112,11 @@ class Installation:
         """Return the file that all processes write to."""
         return self.folder / "workers.log"
 
-    def submit(
-        self, texts: Sequence[str], lane: Lane = Lane.BULK, *, wired: Wired | None = None
-    ) -> list[CommentId]:
+    def submit(self, texts: Sequence[str], lane: Lane = Lane.BULK) -> list[CommentId]:
         """Submit a comment for each text and return their ids."""
-        services = (wired or self.wired).services
-        new = [
-            NewComment(
-                comment=make_comment(
-                    text,
-                    id=CommentId(services.new_id("com")),
-                    site_id=self.site.id,
-                    received_at=services.clock(),
-                ),
-                lane=lane,
-            )
-            for text in texts
-        ]
-        return [added.comment_id for added in submit_comments(new, services)]
+        values = {"site_id": self.site.id, "received_at": self.services.clock()}
+        comments = [make_comment(text, id=self.services.new_id("com"), **values) for text in texts]
+        return [one.comment_id for one in submit_to(self.services, *comments, lane=lane)]
 
     def sweep_later(self) -> int:
         """Sweep as if another minute had passed; return how many were queued again."""
@@ -138,19 +125,15 @@ class Installation:
         services = replace(self.services, clock=lambda: now() + ahead)
         return sweep_stranded(services)
 
-    def case(self, comment_id: CommentId) -> Case:
-        """Return a comment's case."""
-        return self.services.cases.get(comment_id)
-
     def judged(self, ids: Sequence[CommentId]) -> list[CommentId]:
         """Return those of the comments that have a verdict."""
         waiting = {a.comment.id for a in self.services.comments.load_unjudged(ids)}
         return [one for one in ids if one not in waiting]
 
-    def await_verdicts(self, ids: Sequence[CommentId], **deadline: float) -> list[Case]:
+    def await_verdicts(self, ids: Sequence[CommentId]) -> list[Case]:
         """Wait until every comment has its verdict and return the cases."""
-        until(lambda: len(self.judged(ids)) == len(ids), **deadline)
-        return [self.case(one) for one in ids]
+        until(lambda: len(self.judged(ids)) == len(ids))
+        return [self.services.cases.get(one) for one in ids]
 
     def sweep_until_judged(self, ids: Sequence[CommentId]) -> None:
         """Sweep now and then, as upkeep does, until every comment has its verdict.

@@ -159,13 +159,13 @@ def test_comments_that_nobody_judges_are_told_of_whatever_the_cause(home):
     assert set(told(wired)) == {"judging"}
 
 
-def test_a_full_disk_and_a_damaged_file_have_remedies_of_their_own(home, monkeypatch):
-    wired, _ = home
-    for error, word in ((StoreFullError("full"), "room"), (StoreDamagedError("bad"), "restore")):
+@pytest.mark.parametrize(
+    ("error", "word"), [(StoreFullError("full"), "room"), (StoreDamagedError("bad"), "restore")]
+)
+def test_a_full_disk_and_a_damaged_file_have_remedies_of_their_own(home, monkeypatch, error, word):
+    def refuse(*_given: object, **_named: object) -> None:
+        raise error
 
-        def refuse(*_given: object, error: Exception = error, **_named: object) -> None:
-            raise error
+    monkeypatch.setattr(app, "prove_write", refuse)
 
-        monkeypatch.setattr(app, "prove_write", refuse)
-
-        assert word in told(wired)["database"][1]
+    assert word in told(home[0])["database"][1]

@@ -53,19 +53,24 @@ def test_the_plan_is_what_the_settings_say():
 _SECRET = "a secret of at least thirty-two characters"
 
 
-def test_a_secret_is_read_from_its_file_without_the_line_break_at_its_end(tmp_path, monkeypatch):
+@pytest.fixture
+def secret_file(tmp_path, monkeypatch):
+    """A file with a secret, which the environment names."""
     file = tmp_path / "secret_key"
     file.write_text(f"{_SECRET}\n")
-    monkeypatch.setenv("SLOPSIEVE_SECRET_KEY_FILE", "")
-    without = load_settings().secret_key
     monkeypatch.setenv("SLOPSIEVE_SECRET_KEY_FILE", str(file))
+    return file
 
+
+@pytest.mark.usefixtures("secret_file")
+def test_a_secret_is_read_from_its_file_without_the_line_break_at_its_end(monkeypatch):
     settings = load_settings()
 
-    assert without is None
     assert settings.secret_key is not None
     assert settings.secret_key.get_secret_value() == _SECRET
     assert _SECRET not in repr(settings)
+    monkeypatch.setenv("SLOPSIEVE_SECRET_KEY_FILE", "")
+    assert load_settings().secret_key is None
 
 
 @pytest.mark.parametrize(
@@ -77,25 +82,22 @@ def test_a_secret_is_read_from_its_file_without_the_line_break_at_its_end(tmp_pa
         (b"x" * 100_000, "has over 65536 bytes: name the file with the secret alone"),
     ],
 )
-def test_a_file_that_holds_no_secret_is_named_with_a_remedy(content, says, tmp_path, monkeypatch):
-    file = tmp_path / "secret_key"
+def test_a_file_that_holds_no_secret_is_named_with_a_remedy(content, says, secret_file):
+    secret_file.unlink()
     if content is not None:
-        file.write_bytes(content)
-    monkeypatch.setenv("SLOPSIEVE_SECRET_KEY_FILE", str(file))
+        secret_file.write_bytes(content)
 
     with pytest.raises(SettingsError) as refused:
         load_settings(port=99_999)
 
     lines = str(refused.value).splitlines()
     assert len(lines) == 2
-    assert lines[0] == f"SLOPSIEVE_SECRET_KEY_FILE: {file} {says}"
+    assert lines[0] == f"SLOPSIEVE_SECRET_KEY_FILE: {secret_file} {says}"
     assert lines[1].startswith("SLOPSIEVE_PORT")
 
 
-def test_a_secret_that_is_given_twice_is_refused(tmp_path, monkeypatch):
-    file = tmp_path / "secret_key"
-    file.write_text(_SECRET)
-    monkeypatch.setenv("SLOPSIEVE_SECRET_KEY_FILE", str(file))
+@pytest.mark.usefixtures("secret_file")
+def test_a_secret_that_is_given_twice_is_refused(monkeypatch):
     monkeypatch.setenv("SLOPSIEVE_SECRET_KEY", _SECRET)
 
     with pytest.raises(SettingsError, match="SECRET_KEY_FILE are both set: unset one"):

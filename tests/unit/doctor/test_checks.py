@@ -95,24 +95,17 @@ def test_a_key_that_others_may_read_or_that_is_damaged_is_found(tmp_path):
     assert GOOD_SECRET not in str(found)
 
 
-def test_a_database_that_cannot_be_opened_is_one_finding(tmp_path):
-    (tmp_path / "slopsieve.db").write_text("this is no database at all, but a text" * 100)
-    engine = create_engine(f"sqlite:///{tmp_path / 'slopsieve.db'}")
-
-    found = list(checks.check_database(engine, tmp_path / "slopsieve.db", deep=True, now=NOW))
-    engine.dispose()
-
-    assert states(found) == {State.FAIL}
-    assert len(found) == 1
-
-
-def test_a_damaged_database_file_is_found(tmp_path):
+def test_a_damaged_database_file_is_found_and_one_that_cannot_be_opened_once(tmp_path):
     path = tmp_path / "slopsieve.db"
     path.write_bytes(b"SQLite format 3\0" + b"\xff" * 8_000)
+    engine = create_engine(f"sqlite:///{path}")
 
-    (found, *_) = checks.check_sqlite(path, deep=True)
+    (damaged, *_) = checks.check_sqlite(path, deep=True)
+    (unreadable,) = checks.check_database(engine, path, deep=True, now=NOW)
+    engine.dispose()
 
-    assert (found.check, found.state) == ("integrity", State.FAIL)
+    assert (damaged.check, damaged.state) == ("integrity", State.FAIL)
+    assert (unreadable.check, unreadable.state) == ("database", State.FAIL)
 
 
 def test_a_log_that_grows_without_end_is_found(tmp_path):
@@ -258,37 +251,33 @@ def old(**age: float) -> Waiting:
 
 
 @pytest.mark.parametrize(
-    ("changes", "check"),
+    ("changes", "check", "says"),
     [
         (
             {"unjudged": {Lane.INTERACTIVE: old(minutes=2), Lane.BULK: old(minutes=20)}},
             "queue, interactive",
+            "3 without a verdict",
         ),
         (
             {
                 "review": {
-                    ReviewPart.APPEALED: Waiting(),
+                    ReviewPart.APPEALED: Waiting(number=2, oldest=NOW),
                     ReviewPart.UNSURE: old(days=3),
                     ReviewPart.TO_CHECK: old(days=9),
                 }
             },
             "review",
+            "; 2 with an appeal",
         ),
-        ({"dead_callbacks": old(days=0)}, "callbacks"),
+        ({"dead_callbacks": old(days=0)}, "callbacks", "3 "),
     ],
 )
-def test_what_has_waited_for_too_long_is_found(changes, check):
-    found = list(checks.check_backlog(make_backlog(**changes), now=NOW))
+def test_what_has_waited_for_too_long_is_found(changes, check, says):
+    found = checks.check_backlog(make_backlog(**changes), now=NOW)
 
-    assert [one.check for one in found if one.state is not State.OK] == [check]
-
-
-def test_appeals_that_wait_are_counted():
-    review = make_backlog().review | {ReviewPart.APPEALED: Waiting(number=2, oldest=NOW)}
-
-    found = checks.check_backlog(make_backlog(review=review), now=NOW)
-
-    assert any(one.says.endswith("; 2 with an appeal") for one in found)
+    [late] = [one for one in found if one.state is not State.OK]
+    assert late.check == check
+    assert says in late.says
 
 
 def test_a_check_that_breaks_is_a_finding_and_gives_no_secret_away():

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import ssl
 
 import pytest
+import trustme
 
 from service.domain.comment import CommentId
 from service.domain.delivery import Delivery, Endpoint
@@ -69,6 +71,25 @@ def silent():
         other = stack.enter_context(running_site(host="::1", port=site.port))
         site.also = other
         yield site
+
+
+@pytest.fixture(scope="session")
+def authority() -> trustme.CA:
+    return trustme.CA()
+
+
+def certified(authority: trustme.CA, name: str) -> ssl.SSLContext:
+    """Return a server's context with a certificate for this name."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert(name).configure_cert(context)
+    return context
+
+
+def trusting(authority: trustme.CA | None) -> ssl.SSLContext:
+    context = ssl.create_default_context()
+    if authority is not None:
+        authority.configure_trust(context)
+    return context
 
 
 def was_silent(site: Site) -> bool:

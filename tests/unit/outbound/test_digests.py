@@ -11,16 +11,16 @@ import ssl
 import threading
 from collections.abc import Iterator
 from email import policy
+from functools import partial
 
 import pytest
-import trustme
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, AuthResult
 
 from service.domain.user import Mail, Written
 from service.outbound.digests import MailServer, SmtpMailer, WebhookRoom, parse_mail_url
 from tests.sites import running_site, with_status
-from tests.unit.outbound.conftest import make_notifier
+from tests.unit.outbound.conftest import certified, make_notifier, trusting
 
 PASSWORD = "p@ss/word"
 WRITTEN = Written(
@@ -87,27 +87,16 @@ def inbox():
     return Inbox()
 
 
-@pytest.fixture(scope="module")
-def authority():
-    return trustme.CA()
-
-
 @pytest.fixture
 def server_tls(authority):
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    authority.issue_cert("127.0.0.1").configure_cert(context)
-    return context
+    return certified(authority, "127.0.0.1")
 
 
-def mailer(port: int, *, scheme: str = "smtp+plain", authority=None, **changes) -> SmtpMailer:
-    def trusted() -> ssl.SSLContext:
-        context = ssl.create_default_context()
-        if authority is not None:
-            authority.configure_trust(context)
-        return context
-
-    seconds = changes.pop("seconds", 60.0)
+def mailer(
+    port: int, *, scheme: str = "smtp+plain", authority=None, seconds: float = 60.0, **changes
+) -> SmtpMailer:
     server = MailServer(scheme=scheme, host="127.0.0.1", port=port, **changes)
+    trusted = partial(trusting, authority)
     return SmtpMailer(server, "slopsieve@mod.example", tls=trusted, seconds=seconds)
 
 

@@ -7,17 +7,23 @@ import gzip
 import hmac
 import ipaddress
 import socket
-import ssl
 import threading
 
 import pytest
-import trustme
 
 from service.domain.delivery import DeliveryForm
 from service.outbound.sender import sign
 from tests.fakes import FixedClock
 from tests.sites import running_site, with_status
-from tests.unit.outbound.conftest import ENDPOINT, SECRET, VECTORS, make_delivery, make_notifier
+from tests.unit.outbound.conftest import (
+    ENDPOINT,
+    SECRET,
+    VECTORS,
+    certified,
+    make_delivery,
+    make_notifier,
+    trusting,
+)
 
 LOOPBACK = [ipaddress.ip_network("127.0.0.0/8")]
 CAP_SECONDS = 0.8
@@ -261,25 +267,8 @@ def test_a_site_that_reads_nothing_ends_within_the_cap():
 # TLS: the name that was asked for is what the certificate must be for, wherever it was resolved.
 
 
-@pytest.fixture(scope="module")
-def authority():
-    return trustme.CA()
-
-
-def server_context(authority, *names):
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    authority.issue_cert(*names).configure_cert(context)
-    return context
-
-
-def trusting(authority):
-    context = ssl.create_default_context()
-    authority.configure_trust(context)
-    return context
-
-
-def send_secretly(authority, certified, asked="blog.test", **options):
-    with running_site(tls=server_context(authority, certified)) as site:
+def send_secretly(authority, name, asked="blog.test", **options):
+    with running_site(tls=certified(authority, name)) as site:
         options.setdefault("tls", trusting(authority))
         outcome = send(
             site,
@@ -301,12 +290,12 @@ def test_a_certificate_is_trusted_for_what_it_names_and_that_is_what_is_asked_fo
 
 
 @pytest.mark.parametrize(
-    ("certified", "options"), [("other.test", {}), ("127.0.0.1", {}), ("blog.test", {"tls": None})]
+    ("name", "options"), [("other.test", {}), ("127.0.0.1", {}), ("blog.test", {"tls": None})]
 )
 def test_a_certificate_for_another_name_or_of_an_unknown_authority_is_not_trusted(
-    certified, options, authority
+    name, options, authority
 ):
-    outcome, site = send_secretly(authority, certified, **options)
+    outcome, site = send_secretly(authority, name, **options)
 
     assert outcome.attempt.problem == "the certificate is not valid for this host"
     assert site.received == []
