@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 from dataclasses import replace
 from datetime import timedelta
+from operator import attrgetter
 
 from flask import Flask
+from werkzeug.routing import Rule
 
 from service.domain.case import Claim
 from service.domain.comment import Author, CommentId, Post, Sender
@@ -285,21 +287,19 @@ def keep_all_hostile(services) -> list[str]:
     ]
 
 
+def routes(app: Flask, method: str) -> list[Rule]:
+    """Return the moderators' routes of this method."""
+    return sorted(
+        (
+            rule
+            for rule in app.url_map.iter_rules()
+            if rule.endpoint.startswith("pages.") and method in (rule.methods or set())
+        ),
+        key=attrgetter("endpoint"),
+    )
+
+
 def page_addresses(app: Flask, known: dict[str, str]) -> list[str]:
     """Return the address of every whole page for moderators; fails where one is not known."""
-    return sorted(
-        rule.build(known, append_unknown=False)[1]
-        for rule in app.url_map.iter_rules()
-        if rule.endpoint.startswith("pages.")
-        and "GET" in (rule.methods or set())
-        and rule.endpoint not in NO_WHOLE_PAGE
-    )
-
-
-def routes(app: Flask, method: str) -> list[tuple[str, str, frozenset[str]]]:
-    """Return endpoint, rule and variable parts of each moderators' route of this method."""
-    return sorted(
-        (rule.endpoint, rule.rule, frozenset(rule.arguments))
-        for rule in app.url_map.iter_rules()
-        if rule.endpoint.startswith("pages.") and method in (rule.methods or set())
-    )
+    found = [rule for rule in routes(app, "GET") if rule.endpoint not in NO_WHOLE_PAGE]
+    return sorted(rule.build(known, append_unknown=False)[1] for rule in found)

@@ -20,18 +20,10 @@ from service.ports.services import Services
 from service.stores.taught import TaughtKeeper
 from service.web.app import create_app
 from service.web.edge.config import WebConfig
-from service.web.edge.static_files import static_digest
 from tests.factories import SITE, keep_all, make_comment, make_verdict
 
 PASSWORD = "correct horse battery"
 CONFIG = WebConfig(secret_key="a secret for tests, long enough to sign with")
-
-
-def scripts_of(page: str) -> list[str]:
-    """Return the names of the service's scripts that a page loads, and any other script's tag."""
-    own = re.compile(rf'<script src="/static/{static_digest()}/([a-z-]+\.js)" type="module">')
-    found = [(tag, own.fullmatch(tag)) for tag in re.findall(r"<script[^>]*>", page)]
-    return [name[1] if name else tag for tag, name in found]
 
 
 def make_app(services: Services, config: WebConfig = CONFIG) -> Flask:

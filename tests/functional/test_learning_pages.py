@@ -32,24 +32,20 @@ def post(services, text, **changes):
     return services.cases.get(comment.id)
 
 
-def decide_some(services, count=12, *, spam=SPAM, ham=HAM, **changes):
+def decide_some(services, count=12, **changes):
     made = []
     for n in range(count):
-        case = post(services, (spam if n % 2 else ham).format(n), **changes)
+        case = post(services, (SPAM if n % 2 else HAM).format(n), **changes)
         ruling = Ruling.REJECT if n % 2 else Ruling.APPROVE
         made.append(decide_comment(case.comment.id, ruling, services, decided_by="Ola"))
         services.clock.advance(seconds=1)
     return made
 
 
-def part(page, start: str) -> str:
-    """Return the section of a page that begins with this."""
-    found = re.search(rf"{re.escape(start)}.*?</section>", page.text, re.DOTALL)
-    return found[0] if found else ""
-
-
 def behind(page) -> list[str]:
-    return re.findall(r"/review/comments/([^?\"]+)", part(page, '<section class="similar behind"'))
+    """Return the ids of the decided comments that a comment's page names."""
+    found = re.search(r'<section class="similar behind".*?</section>', page.text, re.DOTALL)
+    return re.findall(r"/review/comments/([^?\"]+)", found[0] if found else "")
 
 
 def test_a_comments_page_names_the_words_and_the_decisions_that_its_verdict_leans_on(

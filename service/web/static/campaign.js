@@ -93,11 +93,7 @@ document.addEventListener("keydown", (event) => {
 
 form?.addEventListener("submit", (event) => {
   const button = event.submitter;
-  if (!asks?.dataset[button.value] || asked === button.value || chosen().all <= Number(form.dataset.asksBeyond)) {
-    // Without scripts the server asks.
-    if (form.elements.sure) form.elements.sure.value = "yes";
-    return;
-  }
+  if (!asks?.dataset[button.value] || asked === button.value || chosen().all <= Number(form.dataset.asksBeyond)) return;
   event.preventDefault();
   ask(button);
 });

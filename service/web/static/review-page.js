@@ -54,7 +54,7 @@ export function keepPlace(row) {
 
 export function replaceRow(fresh) {
   const old = rowOf(fresh.dataset.id);
-  if (!old || old === fresh) return Boolean(old);
+  if (!old || old === fresh) return;
   // Keep the focus and the tick.
   const had = document.activeElement;
   const where = old.contains(had) ? [...old.querySelectorAll("a, input")].indexOf(had) : -1;
@@ -64,5 +64,4 @@ export function replaceRow(fresh) {
   keepPlace(fresh);
   old.replaceWith(fresh);
   if (where >= 0) fresh.querySelectorAll("a, input")[where]?.focus({ preventScroll: true });
-  return true;
 }

@@ -6,10 +6,9 @@ import pytest
 from playwright.sync_api import expect
 
 from service.domain.decision import Ruling
-from service.domain.verdict import Outcome
 from service.moderation.decisions import decide_comment
 from service.moderation.sites import issue_key
-from tests.factories import SITE, make_comment
+from tests.factories import SITE
 from tests.functional.browser.conftest import Watched
 from tests.functional.filled import keep_campaign
 from tests.functional.moderators import keep, rulings
@@ -91,23 +90,10 @@ def test_holding_the_key_is_the_second_press(services, campaign, open_page):
     expect(page.locator(".told")).to_contain_text("40 comments rejected.")
 
 
-@pytest.fixture
-def judged(services):
-    """Ten unsure comments between 5 % and 95 %, the likeliest approved."""
-    comments = [
-        keep(
-            services,
-            make_comment(received_at=services.clock()),
-            Outcome.UNSURE,
-            p_spam=0.05 + number / 10,
-        )
-        for number in range(10)
-    ]
-    decide_comment(comments[-1].id, Ruling.APPROVE, services, decided_by="Mara")
-    return comments
-
-
-def test_the_preview_follows_the_cutoffs_as_they_are_typed_and_slid(judged, open_page):
+def test_the_preview_follows_the_cutoffs_as_they_are_typed_and_slid(services, open_page):
+    for number in range(10):
+        likeliest = keep(services, p_spam=0.05 + number / 10)
+    decide_comment(likeliest.id, Ruling.APPROVE, services, decided_by="Mara")
     watched = open_page()
     page = watched.page
     page.goto(f"/sites/{SITE}")
@@ -133,21 +119,13 @@ def test_the_preview_follows_the_cutoffs_as_they_are_typed_and_slid(judged, open
     assert [one for one in watched.complaints if "400" not in one] == []
 
 
-@pytest.fixture
-def docs_page(browser, services, address):
-    """Return the page of the API, with a key of a site put in."""
+def test_a_call_is_tried_with_ones_own_key_under_a_strict_policy(browser, services, address):
     key = issue_key(SITE, services, actor="Ola").secret
     context = browser.new_context(base_url=address, viewport={"width": 320, "height": 800})
     watched = Watched(context.new_page())
-    watched.key = key
-    watched.page.goto("/docs#problem-conflict")
-    watched.page.locator("html[data-ready]").wait_for()
-    yield watched
-    context.close()
-
-
-def test_a_call_is_tried_with_ones_own_key_under_a_strict_policy(docs_page):
-    page = docs_page.page
+    page = watched.page
+    page.goto("/docs#problem-conflict")
+    page.locator("html[data-ready]").wait_for()
     # A problem's type leads to what it means, on a telephone too.
     expect(page.locator("#problem-conflict")).to_be_in_viewport()
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
@@ -155,7 +133,7 @@ def test_a_call_is_tried_with_ones_own_key_under_a_strict_policy(docs_page):
     sent = []
     page.on("request", lambda request: sent.append(request))
     page.locator(".auth-wrapper .authorize").first.click()
-    page.locator(".auth-container input").fill(docs_page.key)
+    page.locator(".auth-container input").fill(key)
     page.locator(".auth-btn-wrapper .authorize").click()
     page.locator(".btn-done").click()
 
@@ -169,9 +147,10 @@ def test_a_call_is_tried_with_ones_own_key_under_a_strict_policy(docs_page):
     made = next(one for one in sent if one.url.endswith("/v1/comments"))
     assert status.last.inner_text().startswith(("200", "201", "202"))
     assert "cookie" not in made.all_headers()
-    assert made.all_headers()["authorization"] == f"Bearer {docs_page.key}"
+    assert made.all_headers()["authorization"] == f"Bearer {key}"
     kept = page.evaluate(
         "JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie])"
     )
-    assert docs_page.key not in kept
-    assert docs_page.complaints == []
+    assert key not in kept
+    assert watched.complaints == []
+    context.close()

@@ -28,14 +28,6 @@ def _row(page, comment):
     return page.locator(f'.row[data-id="{comment.id}"]')
 
 
-def _colleague(services):
-    """Return a client that is signed in as somebody else."""
-    add_moderator(services, "Mara")
-    client = make_app(services).test_client()
-    sign_in(client, "Mara")
-    return client
-
-
 def _swipe(page, element, *stops):
     """Put a finger on an element, move it to each of these distances, lift it."""
     box = element.bounding_box()
@@ -162,7 +154,9 @@ def test_a_queue_is_cleared_by_keyboard_with_a_note_and_a_comment_put_off(
 
 def test_two_moderators_at_once_are_kept_apart_and_told(services, queue, quiet_page):
     page = quiet_page()
-    mara = _colleague(services)
+    add_moderator(services, "Mara")
+    mara = make_app(services).test_client()
+    sign_in(mara, "Mara")
 
     mara.get(f"/review/comments/{queue[1].id}")
     poll(page)
