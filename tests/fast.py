@@ -33,8 +33,10 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     """Leave a file out that the lean installation could not even import."""
     if not config.getoption("--fast") or not collection_path.name.startswith("test_"):
         return None
-    needs = _ELSEWHERE.search(collection_path.read_text("utf-8")) or is_heavy(collection_path)
-    return True if needs else None
+    if _ELSEWHERE.search(collection_path.read_text("utf-8")):
+        return True
+    names = {name for file in closure(collection_path) for name in _imported(file)}
+    return any(name.partition(".")[0] in HEAVY for name in names) or None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -50,12 +52,6 @@ def _asks_for(item: pytest.Item) -> set[str]:
     case = getattr(item, "callspec", None)
     cases = {one for one in case.params.values() if isinstance(one, str)} if case else set()
     return cases | set(getattr(item, "fixturenames", ()))
-
-
-def is_heavy(path: Path) -> bool:
-    """Return True if a file of ours imports one of `HEAVY`, directly or through our files."""
-    names = {name for file in closure(path) for name in _imported(file)}
-    return any(name.partition(".")[0] in HEAVY for name in names)
 
 
 @functools.cache

@@ -7,6 +7,7 @@ thread that looks for verdicts depend on time and are left out.
 from __future__ import annotations
 
 import threading
+from collections import Counter
 
 import sqlalchemy as sa
 
@@ -21,27 +22,20 @@ from tests.factories import SITE
 from tests.fakes import FixedClassifier, make_services, make_site
 
 
-class Count:
-    """Counts the statements and transactions of this thread."""
+def counted(engine: sa.Engine) -> Counter[str]:
+    """Return the counts of this thread's statements and transactions from now on."""
+    counts, thread = Counter[str](), threading.get_ident()
 
-    def __init__(self, engine: sa.Engine) -> None:
-        self._thread = threading.get_ident()
-        self.statements = self.transactions = 0
-        sa.event.listen(engine, "before_cursor_execute", self._execute)
-        sa.event.listen(engine, "begin", self._begin)
-
-    def _execute(self, _connection, _cursor, statement, *_more) -> None:
+    @sa.event.listens_for(engine, "before_cursor_execute")
+    def execute(_connection, _cursor, statement, *_more) -> None:
         words = ("BEGIN", "PRAGMA", "SAVEPOINT", "RELEASE")
-        if threading.get_ident() == self._thread and not statement.startswith(words):
-            self.statements += 1
+        counts["statements"] += threading.get_ident() == thread and not statement.startswith(words)
 
-    def _begin(self, _connection) -> None:
-        self.transactions += threading.get_ident() == self._thread
+    @sa.event.listens_for(engine, "begin")
+    def begin(_connection) -> None:
+        counts["transactions"] += threading.get_ident() == thread
 
-    def show(self, step: str) -> None:
-        """Print a step's counts and begin again."""
-        print(f"{step}: {self.statements} statements, {self.transactions} transactions")
-        self.statements = self.transactions = 0
+    return counts
 
 
 def main() -> None:
@@ -53,16 +47,21 @@ def main() -> None:
     key = issue_key(SITE, services, actor="owner").secret
     config = WebConfig(secret_key="for this count only, thirty-two characters")
     client = create_app(services, config, {"stores": lambda: None}).test_client()
-    count = Count(stores.engine)
+    counts = counted(stores.engine)
+
+    def show(step: str) -> None:
+        print(f"{step}: {counts['statements']} statements, {counts['transactions']} transactions")
+        counts.clear()
+
     headers = {"Authorization": f"Bearer {key}"}
     comment = {"text": "Lovely, see www.radiators-sale.shop", "site_comment_id": "1"}
     client.post("/v1/comments", headers=headers, json=comment)
-    count.show("kept and queued")
+    show("kept and queued")
     services.queue.run()
-    count.show("judged")
+    show("judged")
     for delivery in take_deliveries(services, limit=10):
         deliver(delivery, services)
-    count.show("delivered")
+    show("delivered")
 
 
 if __name__ == "__main__":

@@ -31,10 +31,6 @@ def _papers() -> list[Path]:
     return [path for path in tracked if not path.is_relative_to(VERSIONS)]
 
 
-def _name(path: Path) -> str:
-    return str(path.relative_to(ROOT))
-
-
 def _prose(path: Path) -> str:
     return _FENCE.sub("", path.read_text("utf-8"))
 
@@ -54,14 +50,14 @@ def test_every_link_of_the_papers_leads_somewhere():
             place, _, anchor = link.partition("#")
             target = (paper.parent / place).resolve() if place else paper
             if not target.exists() or (anchor and anchor not in _anchors(target)):
-                astray.append((_name(paper), link))
+                astray.append((paper.relative_to(ROOT), link))
 
     assert astray == []
 
 
 def test_every_path_in_the_papers_is_there():
     astray = [
-        (_name(paper), path)
+        (paper.relative_to(ROOT), path)
         for paper in _papers()
         for path in _PATH.findall(_prose(paper))
         if not (ROOT / path).exists()
