@@ -103,26 +103,18 @@ def test_comments_that_lead_to_one_shop_are_one_campaign_across_posts(services, 
     assert services.cases.get(other).campaign_id is None
 
 
-def test_ham_is_never_grouped(services, classifier, memory):
-    classifier.answer = ModelOutput(p_spam=0.01)
+@pytest.mark.parametrize(("output", "grouped"), [(ModelOutput(p_spam=0.01), 0), (None, 5)])
+def test_ham_is_never_grouped_and_what_was_judged_without_the_classifier_is(
+    services, classifier, memory, output, grouped
+):
+    classifier.answer = output
     ids = advertised(services, 5)
 
     placed = group_all(services, memory)
 
-    assert placed == 0
-    assert campaigns_of(services, ids) == {None}
-
-
-def test_without_the_classifier_comments_are_grouped_by_what_they_lead_to(
-    services, classifier, memory
-):
-    classifier.answer = None
-    ids = advertised(services, 3)
-
-    group_all(services, memory)
-
-    assert all(services.cases.get(one).verdict.degraded for one in ids)
-    assert None not in campaigns_of(services, ids)
+    found = campaigns_of(services, ids)
+    assert placed == grouped
+    assert (len(found), None in found) == (1, grouped == 0)
 
 
 def test_a_turn_ends_in_time_and_the_next_one_goes_on(services, memory):

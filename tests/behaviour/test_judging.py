@@ -87,18 +87,6 @@ def test_without_the_model_a_comment_waits_for_a_moderator(services, classifier)
     assert case.needs_review
 
 
-def test_one_poisonous_comment_in_a_batch_goes_to_a_person_and_the_others_are_judged():
-    services = make_services(classifier=BreakingClassifier(RecursionError()))
-    comments = [make_comment(f"fine {n}") for n in range(11)]
-    comments.insert(7, make_comment("poison"))
-
-    submit(services, *comments, lane=Lane.BULK)
-
-    verdicts = [services.cases.get(c.id).verdict for c in comments]
-    assert [v.degraded for v in verdicts] == [c.text == "poison" for c in comments]
-    assert verdicts[7].outcome is Outcome.UNSURE
-
-
 def test_a_comment_tried_before_is_judged_alone(services, classifier):
     services.queue.judges = False
     comments = [make_comment(f"text {n}") for n in range(5)]
@@ -330,19 +318,26 @@ def test_a_comment_that_cannot_be_grouped_in_the_store_goes_to_a_person():
     assert "judging" in verdict_of(services, comment).degraded_by
 
 
-def test_a_history_that_nobody_foresaw_costs_one_comment_and_not_its_neighbours():
+@pytest.mark.parametrize("where", ["classifier", "histories"])
+def test_one_poisonous_comment_in_a_batch_goes_to_a_person_and_the_others_are_judged(where):
     def refuse(name, *given):
-        if name == "gather" and any(c.text == "odd" for c in given[0]):
+        if name == "gather" and any(c.text == "poison" for c in given[0]):
             raise OverflowError
 
-    services = hooked_services(refuse)
-    odd, fine = make_comment("odd"), make_comment("fine")
-    submit(services, odd, fine)
+    if where == "classifier":
+        services = make_services(classifier=BreakingClassifier(RecursionError()), judges=False)
+    else:
+        services = hooked_services(refuse)
+    comments = [make_comment(f"fine {n}") for n in range(11)]
+    comments.insert(7, make_comment("poison"))
+    submit(services, *comments)
 
-    judge_batch([odd.id, fine.id], services)
+    judge_batch([c.id for c in comments], services)
 
-    assert "judging" in verdict_of(services, odd).degraded_by
-    assert verdict_of(services, fine).outcome is Outcome.HAM
+    verdicts = [verdict_of(services, c) for c in comments]
+    assert ["judging" in v.degraded_by for v in verdicts] == [c.text == "poison" for c in comments]
+    assert [v.outcome for v in verdicts if not v.degraded] == [Outcome.HAM] * 11
+    assert verdicts[7].outcome is Outcome.UNSURE
 
 
 SLOPE = (

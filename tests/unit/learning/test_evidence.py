@@ -50,11 +50,10 @@ def weight(told, prior: float = 1.0) -> float:
 
 def judge(comment, learnt: LocalEvidence):
     sender = with_learnt_lists(comment, learnt)
+    found = detect_all(sender, History())
     return conclude(
         comment.id,
-        signals=[
-            one for one in detect_all(sender, History()) if one.name in ("listed_address", NAME)
-        ],
+        signals=[one for one in found if one.name in ("listed_address", NAME)],
         output=ModelOutput(p_spam=0.5),
         model_version="one",
         weights=Weights(),

@@ -23,6 +23,7 @@ from tests.unit.learning.training_examples import HAM, SALT, SPAM, at, features_
 _NEXT_SPAM = features_of(SPAM.format("seventy"))
 _NEXT_HAM = features_of(HAM.format("seventy"))
 
+HONEST = [make_example(n, is_spam=bool(n % 2)) for n in range(1, 21)]
 _decisions = st.lists(
     st.tuples(
         st.integers(0, 9),
@@ -120,19 +121,10 @@ def test_nothing_that_anybody_but_an_owner_decides_moves_another_site(hand, cont
     ]
     before = learn_all(known, salt=SALT)
 
+    how = {"hand": hand, "teacher": "not the owner", "site_id": at("one")}
+    how |= {"frozen": -5.0 if contradicts else 0.5, "confident": contradicts}
     poisoned = before.after(
-        [
-            make_example(
-                100 + n,
-                HAM.format(n) if n % 4 else SPAM.format(n),
-                hand=hand,
-                teacher="not the owner",
-                site_id=at("one"),
-                frozen=-5.0 if contradicts else 0.5,
-                confident=contradicts,
-            )
-            for n in range(60)
-        ]
+        [make_example(100 + n, (HAM if n % 4 else SPAM).format(n), **how) for n in range(60)]
     )
 
     assert tables_of(poisoned.shared) == tables_of(before.shared)
@@ -161,19 +153,14 @@ def test_a_new_site_begins_from_what_two_sisters_taught():
 
 
 def test_a_key_that_rejects_all_is_found_out_and_what_it_taught_goes():
-    honest = [make_example(n, is_spam=bool(n % 2)) for n in range(1, 21)]
+    key = {"hand": Hand.SITE, "teacher": "key"}
     rejects_all = [
         make_example(
-            100 + n,
-            HAM.format(n),
-            hand=Hand.SITE,
-            teacher="key",
-            frozen=-5.0 if n % 3 else 0.0,
-            confident=bool(n % 3),
+            100 + n, HAM.format(n), **key, frozen=-5.0 if n % 3 else 0.0, confident=bool(n % 3)
         )
         for n in range(30)
     ]
-    clean = learn_all(honest, salt=SALT)
+    clean = learn_all(HONEST, salt=SALT)
 
     poisoned = clean.after(rejects_all)
 
@@ -182,22 +169,12 @@ def test_a_key_that_rejects_all_is_found_out_and_what_it_taught_goes():
 
 
 def test_a_phrase_approved_thirty_times_by_an_account_does_not_publish_spam():
-    honest = [make_example(n, is_spam=bool(n % 2)) for n in range(1, 21)]
     phrase = "greetings from the blue tower"
-    approved = [
-        make_example(
-            100 + n,
-            f"{SPAM.format(n)} {phrase}",
-            is_spam=False,
-            hand=Hand.ACCOUNT,
-            teacher="insider",
-            frozen=3.0,
-        )
-        for n in range(30)
-    ]
+    how = {"is_spam": False, "hand": Hand.ACCOUNT, "teacher": "insider", "frozen": 3.0}
+    approved = [make_example(100 + n, f"{SPAM.format(n)} {phrase}", **how) for n in range(30)]
     passed = features_of(f"{SPAM.format('eighty')} {phrase}")
 
-    poisoned = learn_all([*honest, *approved], salt=SALT)
+    poisoned = learn_all([*HONEST, *approved], salt=SALT)
 
     assert by(poisoned, passed, frozen=3.0) + 3.0 > math.log(0.04 / 0.96)
 
