@@ -118,12 +118,6 @@ def engine(request: pytest.FixtureRequest) -> Iterator[sa.Engine]:
 
 
 @pytest.fixture
-def database_url(engine: sa.Engine) -> str:
-    """Give the URL of that database."""
-    return engine.url.render_as_string(hide_password=False)
-
-
-@pytest.fixture
 def stores(engine: sa.Engine) -> Stores:
     """Give a fresh set of stores of each kind that knows two sites."""
     made = Stores(engine)

@@ -185,16 +185,6 @@ def unremembered(stores) -> list[str]:
     return [one.decision.id for one in stores.decisions.find_unremembered(limit=100)]
 
 
-def in_force(stores, *, limit: int) -> list[list[str]]:
-    """Return the ids of all pages."""
-    pages, after = [], 0
-    while after is not None:
-        page = stores.decisions.find_in_force(after=after, limit=limit)
-        pages.append([one.decision.id for one in page.decided_comments])
-        after = page.next_after
-    return pages
-
-
 def test_a_new_decision_waits_to_be_remembered_together_with_its_comment(stores, kept):
     decision = make_decision(kept)
 
@@ -249,6 +239,10 @@ def test_of_the_decisions_in_force_every_page_brings_the_next_ones(stores):
         stores.decisions.add(decision)
     stores.decisions.undo(kept[1], by="ada", at=NOW)
 
-    pages = in_force(stores, limit=2)
+    pages, after = [], 0
+    while after is not None:
+        page = stores.decisions.find_in_force(after=after, limit=2)
+        pages.append([one.decision.id for one in page.decided_comments])
+        after = page.next_after
 
     assert pages == [[made[0].id, made[2].id], [made[3].id, made[4].id], []]

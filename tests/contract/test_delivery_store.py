@@ -25,7 +25,7 @@ from service.domain.delivery import (
 from service.domain.errors import NotFoundError, StoreUnavailableError
 from service.stores.sql import SqlStores, create_engine
 from service.stores.sql.tables import comments
-from tests.contract.conftest import SITES, at_once
+from tests.contract.conftest import at_once
 from tests.factories import (
     NOW,
     SITE,
@@ -408,10 +408,9 @@ def test_workers_together_deliver_everything_once_and_each_comment_in_order(stor
 
 
 @pytest.mark.parametrize("change", ["add", "record", "release", "replay"])
-def test_nobody_changes_the_line_of_a_comment_that_another_holds(database_url, change):
-    holder, impatient = create_engine(database_url), create_engine(database_url, lock_timeout_ms=50)
-    stores = SqlStores(holder)
-    stores.sites.add(SITES[0])
+def test_nobody_changes_the_line_of_a_comment_that_another_holds(stores, change):
+    url = stores.engine.url.render_as_string(hide_password=False)
+    impatient = create_engine(url, lock_timeout_ms=50)
     (kept,) = keep(stores)
     dead, leased = add(stores, kept, kept)
     tell(stores, dead, DeliveryState.DEAD)
@@ -424,13 +423,12 @@ def test_nobody_changes_the_line_of_a_comment_that_another_holds(database_url, c
         "replay": lambda: changed.deliveries.replay([dead], at=NOW),
     }
 
-    with holder.begin() as connection:
+    with stores.engine.begin() as connection:
         connection.execute(sa.update(comments).values(attempts=1))
         with pytest.raises(StoreUnavailableError):
             changes[change]()
 
     changes[change]()
-    holder.dispose()
     impatient.dispose()
 
 

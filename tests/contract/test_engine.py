@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import resource
-import signal
 import sqlite3
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -409,27 +408,20 @@ def test_a_server_that_takes_reads_alone_answers_but_proves_no_write(new_databas
         engine.dispose()
 
 
-@contextmanager
-def full_disk(log: Path) -> Iterator[None]:
-    """Let no file of this process grow beyond the size of this one."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (log.stat().st_size, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-        signal.signal(signal.SIGXFSZ, handler)
-
-
 def test_a_full_disk_answers_but_proves_no_write_until_there_is_room_again(file):
     engine = create_engine(f"sqlite:///{file}")
     prove_write(engine, at=NOW)
+    log = file.with_name(f"{file.name}-wal")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
 
-    with full_disk(file.with_name(f"{file.name}-wal")):
+    # No file of this process grows beyond the size of this one.
+    resource.setrlimit(resource.RLIMIT_FSIZE, (log.stat().st_size, hard))
+    try:
         ping(engine)
         with pytest.raises(StoreUnavailableError):
             prove_write(engine, at=NOW + timedelta(seconds=1))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     prove_write(engine, at=NOW + timedelta(seconds=2))
     engine.dispose()
 

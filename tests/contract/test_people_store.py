@@ -197,9 +197,7 @@ def test_a_second_factor_comes_back_as_it_was_until_it_is_removed_with_its_codes
     assert people.second_factors.count_recovery("u-Ada") == 0
 
 
-def test_a_new_one_takes_the_place_of_the_old_one_and_its_accounts_codes(
-    people,
-):
+def test_a_new_one_takes_the_place_of_the_old_one_and_its_accounts_codes(people):
     people.second_factors.put(FACTOR, recovery_digests=["a", "b"])
 
     people.second_factors.put(replace(FACTOR, seed="other"), recovery_digests=["c"])

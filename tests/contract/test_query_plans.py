@@ -347,7 +347,8 @@ def _sqlite_step(detail: str, said: str) -> Iterator[str]:
     if found is None:
         return
     how, name, index = found.groups()
-    table = _table_of(name, said)
+    alias = re.search(rf"\b(\w+) AS {re.escape(name)}\b", said)
+    table = alias[1] if alias else name
     if "VIRTUAL TABLE INDEX" in detail:
         return
     # An index that is read from end to end is as good as the table, but for partial ones, which
@@ -357,12 +358,6 @@ def _sqlite_step(detail: str, said: str) -> Iterator[str]:
         yield f"scan {table}"
     elif index:
         yield f"index {index}"
-
-
-def _table_of(name: str, said: str) -> str:
-    """Return which table a name stands for in a statement."""
-    alias = re.search(rf"\b(\w+) AS {re.escape(name)}\b", said)
-    return alias[1] if alias else name
 
 
 def test_what_pages_and_upkeep_ask_reads_no_large_table_from_end_to_end(plans):

@@ -11,33 +11,17 @@ import pytest
 from service.domain.errors import ConflictError
 from service.domain.retraining import (
     Answer,
-    Check,
-    Recommendation,
     Retraining,
     RetrainingOptions,
-    RetrainingReport,
     RetrainingState,
 )
 from service.ports.comments import Lease
+from tests import runs
 from tests.contract.conftest import at_once
 from tests.factories import NOW
 
 MINUTE = timedelta(minutes=1)
-REPORT = RetrainingReport(
-    recommendation=Recommendation.PROMOTE,
-    version="minilm-9",
-    current="minilm-3",
-    checks=(Check(part="core", name="ham lost", passed=True, says="9 of 9,126, as before"),),
-    gains=("newest: recall 0.41 to 0.62",),
-    newly_lost=("c1", "\u202ec2"),
-    no_longer_lost=("c3",),
-    used=40,
-    spam=30,
-    ham=10,
-    set_aside={"contradictory": 2},
-    seconds=61.5,
-    peak_memory_mb=812.0,
-)
+REPORT = replace(runs.REPORT, newly_lost=("c1", "\u202ec2"), no_longer_lost=("c3",))
 
 
 def retraining(name: str = "rtr_1", *, minutes: float = 0, **changes) -> Retraining:

@@ -180,18 +180,16 @@ def test_of_keys_that_end_each_other_at_once_one_stays(stores):
     assert sum(key.is_valid(NOW) for key in stores.sites.list_keys(SITE)) == 1
 
 
-def make_endpoint(**changes) -> Endpoint:
-    values = {
-        "site_id": SITE,
-        "url": "https://blog.example/hooks?name=käse",
-        "secrets": ("whsec_bmV3", "whsec_b2xk"),
-    }
-    return Endpoint(**(values | changes))
+ENDPOINT = Endpoint(
+    site_id=SITE,
+    url="https://blog.example/hooks?name=käse",
+    secrets=("whsec_bmV3", "whsec_b2xk"),
+)
 
 
 def test_an_endpoint_comes_back_as_it_was_put_last_until_it_is_removed(stores):
-    first = make_endpoint(events=(EventKind.DECISION, EventKind.VERDICT))
-    other = make_endpoint(url="https://blog.example/new", secrets=("whsec_bmV3",), events=())
+    first = replace(ENDPOINT, events=(EventKind.DECISION, EventKind.VERDICT))
+    other = replace(ENDPOINT, url="https://blog.example/new", secrets=("whsec_bmV3",), events=())
 
     for endpoint in (first, other):
         stores.endpoints.put(endpoint)
@@ -203,21 +201,20 @@ def test_an_endpoint_comes_back_as_it_was_put_last_until_it_is_removed(stores):
 
 
 def test_an_endpoint_is_changed_in_view_of_the_present_one_or_not_at_all(stores):
-    first = make_endpoint()
-    stores.endpoints.put(first)
+    stores.endpoints.put(ENDPOINT)
     act = AuditEntry(at=NOW, actor="ada", act="change callback", subject=SITE)
 
     def refuse(present):
         raise ConflictError(present.url)
 
-    with pytest.raises(ConflictError, match=re.escape(first.url)):
+    with pytest.raises(ConflictError, match=re.escape(ENDPOINT.url)):
         stores.endpoints.change(SITE, refuse, act=act)
     changed = stores.endpoints.change(SITE, lambda present: replace(present, events=()))
 
-    assert changed == stores.endpoints.get(SITE) == replace(first, events=())
+    assert changed == stores.endpoints.get(SITE) == replace(ENDPOINT, events=())
     assert stores.audit_log.recent() == []
     with pytest.raises(NotFoundError):
-        stores.endpoints.change(SiteId("no"), lambda _: first)
+        stores.endpoints.change(SiteId("no"), lambda _: ENDPOINT)
 
 
 UNTIL = NOW + timedelta(seconds=60)
@@ -226,7 +223,7 @@ UNTIL = NOW + timedelta(seconds=60)
 @pytest.fixture
 def platform(stores) -> Endpoint:
     """Give the site's endpoint at a platform."""
-    endpoint = make_endpoint(form=DeliveryForm.GITHUB, secrets=("token",))
+    endpoint = replace(ENDPOINT, form=DeliveryForm.GITHUB, secrets=("token",))
     stores.endpoints.put(endpoint)
     return endpoint
 
@@ -255,9 +252,12 @@ def test_a_new_endpoint_ends_a_pause_that_a_late_answer_does_not_bring_back(stor
 
 def test_one_of_several_callers_begins_and_nobody_else_before_its_rest_has_passed(stores, platform):
     began = [stores.endpoints.begin_call(platform, at=NOW, until=UNTIL) for _ in range(2)]
+    stores.endpoints.pause(platform, called_at=NOW)
+    kept = stores.endpoints.get(SITE)
     later = stores.endpoints.begin_call(platform, at=UNTIL, until=UNTIL + timedelta(seconds=60))
 
     assert (began, later) == ([True, False], True)
+    assert kept == replace(platform, called_at=NOW, rests_until=UNTIL)
 
 
 def test_no_call_begins_at_what_refused_or_was_replaced_or_removed(stores, platform):
@@ -273,26 +273,16 @@ def test_no_call_begins_at_what_refused_or_was_replaced_or_removed(stores, platf
     assert began == [False] * 3
 
 
-def test_when_it_was_called_is_kept_beside_its_rest(stores, platform):
-    stores.endpoints.begin_call(platform, at=NOW, until=UNTIL)
-
-    stores.endpoints.pause(platform, called_at=NOW)
-
-    assert stores.endpoints.get(SITE) == replace(platform, called_at=NOW, rests_until=UNTIL)
-
-
 WINDOW = timedelta(minutes=10)
 
 
-def make_hook(hook_id: str = "hook-1", **changes) -> InboundHook:
-    values = {
-        "id": hook_id,
-        "site_id": SITE,
-        "platform": Platform.CORAL,
-        "secret": "a secret that only the platform knows",
-        "created_at": NOW,
-    }
-    return InboundHook(**(values | changes))
+HOOK = InboundHook(
+    id="hook-1",
+    site_id=SITE,
+    platform=Platform.CORAL,
+    secret="a secret that only the platform knows",
+    created_at=NOW,
+)
 
 
 def remember(stores, delivery_id: str, *, hook_id: str = "hook-1", minutes: float = 0) -> bool:
@@ -304,13 +294,13 @@ def remember(stores, delivery_id: str, *, hook_id: str = "hook-1", minutes: floa
 def inbound(stores):
     """Give a store of hooks that knows two."""
     for hook_id in ("hook-1", "hook-2"):
-        stores.inbound.add(make_hook(hook_id))
+        stores.inbound.add(replace(HOOK, id=hook_id))
     return stores.inbound
 
 
 @pytest.mark.parametrize("platform", Platform)
 def test_a_hook_comes_back_as_it_was(stores, platform):
-    hook = make_hook(platform=platform, secret="süß\x00\ud800")
+    hook = replace(HOOK, platform=platform, secret="süß\x00\ud800")
 
     stores.inbound.add(hook)
 
@@ -319,9 +309,9 @@ def test_a_hook_comes_back_as_it_was(stores, platform):
 
 
 def test_hooks_are_listed_oldest_first_of_one_site_or_of_all(stores):
-    newer = make_hook("a", created_at=NOW + timedelta(days=1))
-    older = make_hook("b")
-    elsewhere = make_hook("c", site_id=SiteId("site-2"), created_at=NOW - timedelta(days=1))
+    newer = replace(HOOK, id="a", created_at=NOW + timedelta(days=1))
+    older = replace(HOOK, id="b")
+    elsewhere = replace(HOOK, id="c", site_id=SiteId("site-2"), created_at=NOW - timedelta(days=1))
     for hook in (newer, older, elsewhere):
         stores.inbound.add(hook)
 
@@ -331,23 +321,23 @@ def test_hooks_are_listed_oldest_first_of_one_site_or_of_all(stores):
 
 
 def test_a_hook_of_an_unknown_site_or_a_taken_id_is_refused(stores):
-    stores.inbound.add(make_hook())
+    stores.inbound.add(HOOK)
 
     with pytest.raises(NotFoundError):
-        stores.inbound.add(make_hook("hook-2", site_id=SiteId("no")))
+        stores.inbound.add(replace(HOOK, id="hook-2", site_id=SiteId("no")))
     with pytest.raises(ConflictError):
-        stores.inbound.add(make_hook(secret="another secret"))
+        stores.inbound.add(replace(HOOK, secret="another secret"))
 
-    assert stores.inbound.all() == [make_hook()]
+    assert stores.inbound.all() == [HOOK]
 
 
 def test_a_revoked_hook_stays_and_says_since_when(stores):
-    stores.inbound.add(make_hook())
+    stores.inbound.add(HOOK)
     later = NOW + timedelta(days=1)
 
     answers = [stores.inbound.revoke("hook-1", at=at) for at in (NOW, later)]
 
-    assert answers == [replace(make_hook(), revoked_at=NOW)] * 2
+    assert answers == [replace(HOOK, revoked_at=NOW)] * 2
     assert stores.inbound.get("hook-1") == answers[0]
 
 
