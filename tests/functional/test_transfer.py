@@ -296,12 +296,12 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
     assert large < small * 1.5
 
 
-def keep(tmp_path, *comments, outcome=Outcome.SPAM):
+def keep(tmp_path, *comments):
     with open_services(data_dir=str(tmp_path / "var")) as services:
         (site,) = services.sites.all()
         kept = [replace(comment, site_id=site.id) for comment in comments]
         keep_all(services.comments, *kept)
-        services.verdicts.add([make_verdict(c.id, outcome) for c in kept], audit=frozenset())
+        services.verdicts.add([make_verdict(c.id, Outcome.SPAM) for c in kept], audit=frozenset())
         decide_comment(CommentId(kept[0].id), Ruling.REJECT, services, decided_by="=ada")
     return [comment.id for comment in kept]
 

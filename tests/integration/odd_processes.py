@@ -1,9 +1,8 @@
 """Processes like the real ones that misbehave on command.
 
-`worker SECONDS` takes so long for a batch; its classifier raises at `poison` in a comment, and ends
-the process at `kill` as a crash in native code would. `background` has a training program that
-learns nothing in no time. `told-early PROCESS` is told to stop in the moment that it says it
-started.
+`worker SECONDS` takes so long for a batch; `kill` in a comment ends the process as a crash in
+native code would. `background` has a training program that learns nothing in no time. `told-early
+PROCESS` is told to stop in the moment that it says it started.
 """
 
 from __future__ import annotations
@@ -38,9 +37,6 @@ class OddClassifier:
         time.sleep(self._seconds)
         if any("kill" in given.text for given in inputs):
             os._exit(70)
-        if any("poison" in given.text for given in inputs):
-            msg = "a comment that nobody foresaw"
-            raise RuntimeError(msg)
         return [ModelOutput(p_spam=0.99 if "spam" in given.text else 0.01) for given in inputs]
 
 

@@ -141,12 +141,9 @@ def test_connections_that_wait_in_the_line_at_the_order_to_stop_are_served(api):
 
 
 def _scrape(port: int, headers: dict[str, str]) -> int:
-    connection = HTTPConnection("127.0.0.1", port, timeout=30)
-    try:
+    with closing(HTTPConnection("127.0.0.1", port, timeout=30)) as connection:
         connection.request("GET", "/metrics", headers=headers)
         return connection.getresponse().status
-    finally:
-        connection.close()
 
 
 def _answer(connection: socket.socket) -> bytes:
