@@ -27,9 +27,7 @@ def version(text: str, *, second: int, own_id: str = "w-1") -> NewComment:
 
 
 def shown(services) -> list[str]:
-    page = services.cases.page(
-        CaseFilter(site_id=SITE), order=Order.NEWEST, cursor=None, limit=1_000
-    )
+    page = services.cases.page(CaseFilter(site_id=SITE), order=Order.NEWEST, cursor=None, limit=99)
     return [case.comment.text for case in page.cases if case.withdrawn_at is None]
 
 

@@ -36,10 +36,10 @@ NAMESPACE = ' xmlns:wp="http://wordpress.org/export/1.2/"'
 DOCTYPE = '<!DOCTYPE rss [<!ENTITY a "aaaaaaaaaa"><!ENTITY b SYSTEM "file:///etc/passwd">]>\n'
 
 
-def read_until_refused(content: bytes, path, reader=read_wxr):
+def read_until_refused(content: str | bytes, path, reader=read_wxr):
     """Return the entries, and what is said of the file's end."""
     kept = []
-    path.write_bytes(content)
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
     with InputFile(str(path)) as file:
         try:
             kept.extend(reader(file))
@@ -48,10 +48,8 @@ def read_until_refused(content: bytes, path, reader=read_wxr):
     return kept, ""
 
 
-def read(content: str | bytes, path, reader=read_wxr):
-    kept, said = read_until_refused(
-        content if isinstance(content, bytes) else content.encode(), path, reader
-    )
+def read(*given):
+    kept, said = read_until_refused(*given)
     assert not said
     return kept
 
