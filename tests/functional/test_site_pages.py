@@ -1,8 +1,9 @@
-"""Whoever manages sites changes settings, minds keys, and lists what to allow and block."""
+"""Sites' settings and keys, the lists of what to allow and block, and what could not be told."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -10,13 +11,16 @@ from flask.sessions import SecureCookieSessionInterface
 
 from service.domain.comment import SiteId
 from service.domain.decision import Mode, Ruling
+from service.domain.delivery import DeliveryForm, DeliveryState, Endpoint, EventKind
 from service.domain.list_entry import Effect, EntryKind
 from service.domain.site import SiteSettings
 from service.domain.user import Role
 from service.moderation.decisions import decide_comment
 from service.moderation.sites import authenticate_akismet, authenticate_site, issue_key
+from service.web.pages.callbacks import MESSAGES_SHOWN
 from tests.factories import NOW, SITE, make_comment, make_entry
 from tests.fakes import make_services, make_site
+from tests.functional.filled import put_delivery
 from tests.functional.moderators import keep, post, restrict, set_site, words
 
 OTHER_SITE = SiteId("site-2")
@@ -201,7 +205,7 @@ def test_what_is_filled_in_is_listed_with_its_end(services, client, expires, day
     assert "Sells pills" in page.text
 
 
-def test_what_was_typed_of_a_person_is_neither_kept_nor_shown(services, client):
+def test_what_was_typed_of_a_person_is_neither_kept_norshown_messages(services, client):
     answer = fill(client, kind="email", value="mara@example.org")
 
     page = client.get(answer.location)
@@ -274,3 +278,71 @@ def test_who_sees_one_site_lists_for_it_alone(services, client):
     assert "Choose one of your sites." in words(fill(client, site=""))
     assert fill(client, site=SITE).status_code == 303
     assert len(in_force(services)) == 3
+
+
+URL = "https://blog.example/hook?token=hush"
+
+
+def shown_messages(page):
+    return re.findall(r'<p class="fine">Message (msg\S+)</p>', page.text)
+
+
+def test_given_up_messages_come_first_and_say_of_what_where_to_and_what_went_wrong(
+    services, client
+):
+    services.endpoints.put(Endpoint(site_id=SITE, url=URL, secrets=("whsec_x",)))
+    waiting = put_delivery(services, DeliveryState.WAITING, event=EventKind.DECISION)
+    dead = put_delivery(services, tries=2)
+    put_delivery(services, DeliveryState.DELIVERED)
+
+    page = client.get("/callbacks")
+    said = words(page)
+
+    assert shown_messages(page) == [dead.id, waiting.id]
+    # Of an address the host alone is shown: the rest may hold a secret.
+    assert "hush" not in page.text
+    assert "Verdict to Radiator blog at blog.example" in said
+    assert "The site answered with an error (500)." in said
+    assert "2 attempts · written yesterday · given up 1 h ago" in said
+    assert "next try in 31 min" in said
+
+
+def test_all_are_tried_again_the_ones_not_shown_too(services, client):
+    for _ in range(MESSAGES_SHOWN + 2):
+        put_delivery(services)
+    before = client.get("/callbacks")
+
+    answer = post(client, "/callbacks/replay")
+    page = client.get(answer.location)
+
+    assert len(shown_messages(before)) == MESSAGES_SHOWN
+    assert f"The newest {MESSAGES_SHOWN} are shown." in before.text
+    assert f"{MESSAGES_SHOWN + 2} messages are tried again." in page.text
+    assert "Given up" not in page.text
+
+
+TOKEN = "scoped-token-0123456789"
+
+
+def test_a_platform_that_refused_its_token_says_so_and_is_tried_again(services, client):
+    endpoint = Endpoint(
+        site_id=SITE,
+        url="https://api.github.com/graphql",
+        secrets=(TOKEN,),
+        form=DeliveryForm.GITHUB,
+    )
+    services.endpoints.put(endpoint)
+    before = words(client.get("/callbacks"))
+    services.endpoints.put(replace(endpoint, refused_at=NOW - timedelta(hours=1)))
+
+    page = client.get("/callbacks")
+    answer = post(client, f"/callbacks/platforms/{SITE}/resume")
+
+    assert "Decisions of Radiator blog are applied at api.github.com GitHub" in before
+    assert "refused" not in before
+    assert "The platform refused the token 1 h ago" in words(page)
+    assert TOKEN not in page.text
+    assert answer.status_code == 303
+    assert services.endpoints.get(SITE).refused_at is None
+    [entry] = services.audit_log.recent(subject=SITE)
+    assert (entry.actor, entry.act) == ("Ola", "resume applier")
