@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
@@ -10,7 +11,15 @@ from service.domain.comment import Comment, CommentId, Lane, Sender, SiteId
 from service.domain.decision import Ruling
 from service.domain.errors import HistoryBlankError, StoreUnavailableError
 from service.domain.sender import Conduct, History
-from tests.ledger import Ledger
+from service.reputation.conduct import Fields, conduct_from, steps_of
+from service.reputation.histories import LETTERS, Counter, fading_of, gather_histories
+from service.reputation.names import (
+    all_names_of_account,
+    names_of,
+    names_of_accounts,
+    names_of_person,
+    owners_of,
+)
 
 
 class _Switched:
@@ -24,14 +33,21 @@ class _Switched:
 
 
 class MemoryHistoryStore(_Switched):
-    """Counts decisions and sightings in memory; see `ValkeyHistoryStore`."""
+    """Counts decisions and sightings in memory; see `ValkeyHistoryStore`.
+
+    It forgets nothing by itself, but what has faded does not count.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         # None marks a decision that was taken back: a delayed repeat must not count it again.
         self._counted: dict[str, tuple[Ruling, datetime] | None] = {}
-        self._ledger = Ledger()
         self._filled = False
+        self._counters: defaultdict[str, Counter] = defaultdict(Counter)
+        self._seen: dict[CommentId, datetime] = {}
+        self._conducts: defaultdict[str, Fields] = defaultdict(dict)
+        # The accounts of a person, by the person's e-mail and name.
+        self._owned: defaultdict[str, set[str]] = defaultdict(set)
 
     def gather(
         self, comments: Sequence[Comment], *, now: datetime, only_filled: bool = False
@@ -40,7 +56,22 @@ class MemoryHistoryStore(_Switched):
         if only_filled and not self._filled:
             raise HistoryBlankError("the history store is blank")
         with self._lock:
-            return self._ledger.gather(comments, now=now)
+            return [history for comment in comments for history in self._gather(comment, now)]
+
+    def _gather(self, comment: Comment, now: datetime) -> list[History]:
+        own, names = self._seen.get(comment.id), names_of(comment)
+        for account in names.accounts()[:1] if own is None else ():
+            for owner in owners_of(comment.sender):
+                self._owned[owner].add(account)
+        self._seen.setdefault(comment.id, now)
+        return gather_histories(
+            [names],
+            self._counters,
+            seen_before=[own],
+            now=now,
+            steps=[steps_of(comment, now=now) if names.accounts() else None],
+            conducts={name: self._conducts[name] for name in names.accounts()},
+        )
 
     def learn(self, decision_id: str, comment: Comment, ruling: Ruling, *, at: datetime) -> bool:
         self._refuse_if_unavailable()
@@ -48,7 +79,7 @@ class MemoryHistoryStore(_Switched):
             if decision_id in self._counted:
                 return False
             self._counted[decision_id] = (ruling, at)
-            self._ledger.learn(comment, ruling, at=at)
+            self._count(comment, ruling, at, 1)
         return True
 
     def unlearn(self, decision_id: str, comment: Comment, ruling: Ruling, *, at: datetime) -> bool:
@@ -57,21 +88,31 @@ class MemoryHistoryStore(_Switched):
         with self._lock:
             counted = self._counted.get(decision_id)
             self._counted[decision_id] = None
-            if counted is None:
-                return False
-            learnt, learnt_at = counted
-            self._ledger.unlearn(comment, learnt, at=learnt_at)
-        return True
+            if counted is not None:
+                self._count(comment, *counted, -1)
+        return counted is not None
 
     def forget(self, sender: Sender) -> None:
+        """Drop the records that are this person's; see `names_of_person`."""
         self._refuse_if_unavailable()
         with self._lock:
-            self._ledger.forget(sender)
+            accounts = self._accounts_of(sender)
+            of_accounts = [name for account in accounts for name in all_names_of_account(account)]
+            for person in (*names_of_person(sender), *of_accounts):
+                for name in [
+                    n for n in self._counters if n == person or n.startswith(f"{person}@")
+                ]:
+                    del self._counters[name]
+                self._owned.pop(person, None)
+            for account in accounts:
+                self._conducts.pop(account, None)
 
     def conducts(self, sender: Sender, *, now: datetime) -> dict[str, Conduct]:
         self._refuse_if_unavailable()
         with self._lock:
-            return self._ledger.conducts(sender, now=now)
+            kept = {name: self._conducts.get(name, {}) for name in self._accounts_of(sender)}
+        found = {name: conduct_from([fields], now=now) for name, fields in sorted(kept.items())}
+        return {name: conduct for name, conduct in found.items() if conduct is not None}
 
     def ping(self) -> None:
         self._refuse_if_unavailable()
@@ -83,6 +124,19 @@ class MemoryHistoryStore(_Switched):
     def mark_filled(self) -> None:
         self._refuse_if_unavailable()
         self._filled = True
+
+    def _accounts_of(self, sender: Sender) -> set[str]:
+        known = (sender, sender.before_rotation or Sender())
+        owned = (self._owned.get(owner, set()) for one in known for owner in owners_of(one))
+        return set(names_of_accounts(sender)).union(*owned)
+
+    def _count(self, comment: Comment, ruling: Ruling, at: datetime, step: int) -> None:
+        for kind, name in names_of(comment).written():
+            decisions = self._counters[name].decisions
+            field = f"{LETTERS[ruling]}:{fading_of(kind).number_of(at)}"
+            decisions[field] = decisions.get(field, 0) + step
+            if decisions[field] <= 0:
+                del decisions[field]
 
 
 class MemoryRebuildPlace:
