@@ -252,9 +252,11 @@ def test_the_unit_runs_this_very_program_and_agrees_with_it(unit, monkeypatch):
     service = unit["Service"]
     assert service["ExecStart"] == "/opt/slopsieve/bin/slopsieve up"
     assert service["ExecReload"] == "/opt/slopsieve/bin/slopsieve restart"
-    # Nothing but its own folder may be written to.
+    assert (service["Restart"], service["KillMode"]) == ("on-failure", "mixed")
+    assert (service["NoNewPrivileges"], service["CapabilityBoundingSet"]) == ("yes", "")
+    # Nothing but its own folder may be written to, and nobody else reads it.
     assert service["ProtectSystem"] == "strict"
-    assert service["StateDirectory"] == "slopsieve"
+    assert (service["StateDirectory"], service["StateDirectoryMode"]) == ("slopsieve", "0700")
     assert "ReadWritePaths" not in service
     name, _, folder = service["Environment"].partition("=")
     monkeypatch.setenv(name, folder.replace("%S", "/var/lib"))
