@@ -28,18 +28,14 @@ from service.signals.view import view_of_text
         ("nice skills.Visit us", ["nice skills.", "Visit us"]),
         ("1. Open it.\n2. Close it.", ["1. Open it.", "2. Close it."]),
         ("Lovely! 😀 Thanks", ["Lovely!", "😀 Thanks"]),
+        (
+            "See https://a.com/x.html?q=1. Then rest.",
+            ["See https://a.com/x.html?q=1.", "Then rest."],
+        ),
     ],
 )
-def test_cuts_sentences_of_any_script(text, sentences):
-    assert [text[a:b] for a, b in find_sentences(text)] == sentences
-
-
-def test_cuts_no_sentence_inside_a_link():
-    view = view_of_text("See https://a.com/x.html?q=1. Then rest.")
-
-    cut = [view.text[a:b] for a, b in view.sentences]
-
-    assert cut == ["See https://a.com/x.html?q=1.", "Then rest."]
+def test_cuts_sentences_of_any_script_and_none_inside_a_link(text, sentences):
+    assert [text[a:b] for a, b in view_of_text(text).sentences] == sentences
 
 
 @given(st.text(max_size=200))
@@ -51,22 +47,14 @@ def test_sentences_and_plain_characters_lie_inside_the_text(text):
     assert all(before[1] <= after[0] for before, after in pairwise(sentences))
 
 
-def test_plain_text_leads_back_to_the_original():
-    text = "get 𝗰\u200b𝗮sh now"
-
-    plain = plain_of(text)
-    start = plain.text.index("cash")
-
-    assert plain.text == "get cash now"
-    assert text[slice(*plain.original(start, start + 4))] == "𝗰\u200b𝗮sh"
-
-
 @pytest.mark.parametrize("hidden", ["\u200b", "\u206a", "\ufe0f", "\U000e0041", "\U000e0100"])
 def test_what_the_classifier_does_not_see_parts_no_word_for_the_detectors(hidden):
-    text = f"cas{hidden}ino"
+    text = f"get 𝗰{hidden}𝗮sino now"
 
-    assert plain_of(text).text == undisguise(text).text == "casino"
-    assert plain_of(text).original(0, 6) == (0, 7)
+    plain = plain_of(text)
+
+    assert plain.text == undisguise(text).text == "get casino now"
+    assert text[slice(*plain.original(4, 10))] == f"𝗰{hidden}𝗮sino"
 
 
 def test_words_of_scripts_with_vowel_signs_stay_whole():
