@@ -11,7 +11,7 @@ from typing import Any
 from flask import Flask
 
 Answer = Callable[..., Any]
-AWAY, BAD_GATEWAY, FAULT = "503 Away", "502 Bad Gateway", "500 Fault"
+AWAY, BAD_GATEWAY = "503 Away", "502 Bad Gateway"
 DROPPED = "dropped"
 """The request is served and its answer never arrives whole."""
 HANGS = "hangs"
@@ -37,7 +37,7 @@ class Faults:
 
         def faulty(environ: dict[str, Any], start_response: Answer) -> Iterable[bytes]:
             fault = self._fault(environ["REQUEST_METHOD"], environ["PATH_INFO"])
-            if fault in {AWAY, BAD_GATEWAY, FAULT}:
+            if fault in {AWAY, BAD_GATEWAY}:
                 start_response(fault, [("Content-Type", "text/html"), ("Content-Length", "4")])
                 return [b"Away"]
             if fault == HANGS:

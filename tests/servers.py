@@ -44,10 +44,11 @@ os.execv(sys.argv[3], sys.argv[3:])
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Server:
-    """A running server: where it answers, which process it is."""
+    """A running server: where it answers, which process it is, where its log is."""
 
     url: str
     process: subprocess.Popen[bytes]
+    log: Path
 
     def stop(self) -> None:
         """Ask it to end; kill it if it does not."""
@@ -64,8 +65,14 @@ class Server:
 
 
 @contextlib.contextmanager
-def running_valkey(folder: Path | None = None, *, port: int | None = None) -> Iterator[Server]:
-    """Run Valkey with a random password until the block ends.
+def running_valkey(
+    folder: Path | None = None,
+    *,
+    port: int | None = None,
+    password: str | None = None,
+    options: Sequence[str] = (),
+) -> Iterator[Server]:
+    """Run Valkey with this or a random password until the block ends.
 
     It listens on a Unix socket, or on this port of the loopback address. With a folder it keeps
     its data there, as the embedded server does; started again there, it still has them. The
@@ -73,7 +80,7 @@ def running_valkey(folder: Path | None = None, *, port: int | None = None) -> It
     """
     with _short_folder("slopsieve-valkey-") as own:
         home = folder or own
-        password = _password_in(home)
+        password = password or _password_in(home)
         address = own / "valkey.sock"
         if port is None:
             where = ["--port", "0", "--unixsocket", str(address), "--unixsocketperm", "700"]
@@ -82,13 +89,11 @@ def running_valkey(folder: Path | None = None, *, port: int | None = None) -> It
             where = ["--port", str(port), "--bind", "127.0.0.1"]
             url = f"redis://:{password}@127.0.0.1:{port}/0"
         keep = ["--appendonly", "yes"] if folder else ["--appendonly", "no", "--save", ""]
-        process = _launch(
-            [str(valkey_binary()), *where, "--requirepass", password, "--dir", str(home), *keep],
-            log=home / "log",
-        )
-        server = Server(url=url, process=process)
+        command = [str(valkey_binary()), *where, "--dir", str(home), *keep]
+        process = _launch([*command, "--requirepass", password, *options], log=home / "log")
+        server = Server(url=url, process=process, log=home / "log")
         try:
-            _wait_until(lambda: _valkey_answers(url), process, home / "log")
+            _wait_until(lambda: _valkey_answers(url), server)
             yield server
         finally:
             server.stop()
@@ -98,29 +103,17 @@ def running_valkey(folder: Path | None = None, *, port: int | None = None) -> It
 def running_valkey_cluster() -> Iterator[Sequence[Server]]:
     """Run a cluster of three Valkey servers that share all slots evenly, until the block ends."""
     with contextlib.ExitStack() as stack:
-        password = secrets.token_urlsafe(24)
         ports = [(free_port(), free_port()) for _ in range(3)]
-        servers, logs = [], []
+        password = secrets.token_urlsafe(24)
+        servers = []
         for port, bus in ports:
-            home = stack.enter_context(_short_folder("slopsieve-cluster-"))
-            process = _launch(
-                [
-                    str(valkey_binary()),
-                    *("--port", str(port), "--bind", "127.0.0.1", "--requirepass", password),
-                    *("--cluster-enabled", "yes", "--cluster-port", str(bus)),
-                    *("--dir", str(home), "--appendonly", "no", "--save", ""),
-                ],
-                log=home / "log",
-            )
-            server = Server(url=f"redis://:{password}@127.0.0.1:{port}/0", process=process)
-            stack.callback(server.stop)
-            servers.append(server)
-            logs.append(home / "log")
-            _wait_until(functools.partial(_valkey_answers, server.url), process, logs[-1])
+            options = ("--cluster-enabled", "yes", "--cluster-port", str(bus))
+            running = running_valkey(port=port, password=password, options=options)
+            servers.append(stack.enter_context(running))
         clients = [stack.enter_context(redis.Redis.from_url(server.url)) for server in servers]
         _share_slots(clients, ports)
-        for server, client, log in zip(servers, clients, logs, strict=True):
-            _wait_until(functools.partial(_cluster_is_whole, client), server.process, log)
+        for server, client in zip(servers, clients, strict=True):
+            _wait_until(functools.partial(_cluster_is_whole, client), server)
         yield servers
 
 
@@ -158,13 +151,9 @@ def valkey_binary() -> Path:
 
 
 def _valkey_answers(url: str) -> bool:
-    client = redis.Redis.from_url(url)
-    try:
+    with contextlib.suppress(redis.RedisError), redis.Redis.from_url(url) as client:
         return bool(client.ping())
-    except redis.RedisError:
-        return False
-    finally:
-        client.close()
+    return False
 
 
 @contextlib.contextmanager
@@ -205,9 +194,10 @@ def running_postgresql(*, durable: bool = False) -> Iterator[Server]:
         process = _launch(
             [str(installed / "bin" / "postgres"), "-D", str(data), *options], log=log, user=user
         )
-        server = Server(url=f"postgresql://postgres@/postgres?host={home}", process=process)
+        url = f"postgresql://postgres@/postgres?host={home}"
+        server = Server(url=url, process=process, log=log)
         try:
-            _wait_until(lambda: _postgresql_answers(server.url), process, log)
+            _wait_until(lambda: _postgresql_answers(url), server)
             yield server
         finally:
             server.stop()
@@ -233,11 +223,10 @@ def postgresql_folder() -> Path:
 
 
 def _postgresql_answers(url: str) -> bool:
-    try:
+    with contextlib.suppress(psycopg.OperationalError):
         psycopg.connect(url, connect_timeout=2).close()
-    except psycopg.OperationalError:
-        return False
-    return True
+        return True
+    return False
 
 
 def package_folder(name: str) -> Path:
@@ -276,11 +265,11 @@ def _launch(
         )
 
 
-def _wait_until(answers: Callable[[], bool], process: subprocess.Popen[bytes], log: Path) -> None:
+def _wait_until(answers: Callable[[], bool], server: Server) -> None:
     deadline = time.monotonic() + _START_SECONDS
     while not answers():
-        if process.poll() is not None or time.monotonic() > deadline:
-            msg = f"the server did not start:\n{log.read_text()}"
+        if server.process.poll() is not None or time.monotonic() > deadline:
+            msg = f"the server did not start:\n{server.log.read_text()}"
             raise RuntimeError(msg)
         time.sleep(0.02)
 

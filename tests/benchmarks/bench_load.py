@@ -45,7 +45,6 @@ class Figures:
     """What came back."""
 
     bodies: Counter[bytes] = field(default_factory=Counter)
-    guids: set[bytes] = field(default_factory=set)
     wrong: Counter[str] = field(default_factory=Counter)
     # When each verdict came, in seconds since the first request, and how long its request took.
     verdicts: list[tuple[float, float]] = field(default_factory=list)
@@ -209,12 +208,8 @@ async def _ask(url: str, request: bytes, figures: Figures) -> bool:
     lines = head.lower().split(b"\r\n")
     headers = dict(line.split(b": ", 1) for line in lines[1:])
     figures.bodies[body[:60]] += 1
-    guid = headers.get(b"x-akismet-guid", b"")
     if b" 200 " not in lines[0] or body not in _VERDICTS:
         figures.wrong[f"{lines[0][:20].decode()} {body[:60]!r}"] += 1
-    elif not guid or guid in figures.guids:
-        figures.wrong["no guid of its own"] += 1
-    figures.guids.add(guid)
     return body in _VERDICTS and b"x-akismet-recheck-after" not in headers
 
 

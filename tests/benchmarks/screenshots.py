@@ -40,10 +40,7 @@ from tests.fakes import make_services, submit_to
 from tests.functional.moderators import PASSWORD, add_moderator, make_app
 from tests.functional.serving import serving
 
-BROWSER_ARGS = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-]  # fmt: skip
+BROWSER_ARGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync"]
 NAME = "Ola Brandt"
 SIZES = {"1280": {"width": 1280, "height": 800}, "390": {"width": 390, "height": 844}}
 DESK = ("/review?", "/review/comments/", "/review/campaigns/")
