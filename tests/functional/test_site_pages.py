@@ -94,6 +94,7 @@ def test_what_somebody_else_set_since_the_page_was_shown_stays(services, client)
         ({"mode": "maybe"}, {"mode"}),
         ({"languages": ",".join(f"x{n:03}" for n in range(51))}, {"languages"}),
         ({"undo_seconds": "٣"}, {"undo_seconds"}),
+        ({"undo_seconds": "3601"}, {"undo_seconds"}),
         ({"ham_cutoff": "101", "spam_cutoff": "nan"}, {"ham_cutoff", "spam_cutoff"}),
         ({"ham_cutoff": "60", "spam_cutoff": "50"}, {"ham_cutoff"}),
         (
