@@ -20,7 +20,15 @@ from service.stores.sql import SqlStores, create_engine
 from service.stores.sql.moving import compare, count_rows, move_rows
 from tests.contract.conftest import SITES
 from tests.databases import Stores
-from tests.factories import NOW, SITE, keep_all, make_comment, make_decision, make_verdict
+from tests.factories import (
+    NOW,
+    SITE,
+    keep_all,
+    make_comment,
+    make_decision,
+    make_traits,
+    make_verdict,
+)
 from tests.fakes import make_services
 from tests.functional import filled
 
@@ -56,7 +64,8 @@ def fill(engine: sa.Engine) -> None:
     verdicts = [
         make_verdict(one.id, Outcome.SPAM, instruction=instruction) for one in comments[:10]
     ]
-    stores.verdicts.add(verdicts, audit=frozenset())
+    traits = [make_traits(comments[0].id)]  # with an embedding, which is bytes
+    stores.verdicts.add(verdicts, audit=frozenset(), traits=traits)
     stores.decisions.add(make_decision("dec-1", comments[0].id, note=HOSTILE))
     stores.decisions.undo(comments[0].id, by="Zoë", at=NOW)
     stores.endpoints.put(Endpoint(site_id=SITE, url="https://a.example", secrets=("whsec_x",)))

@@ -347,6 +347,7 @@ def test_what_has_no_label_or_no_date_is_left_out_and_a_broken_line_named(tmp_pa
     assert result.exit_code == 1
     assert json.loads(result.stdout)["comments"] == 1
     assert "2 comments without a label or a date left out" in result.stderr
+    assert "Each pair: by the version alone > " in run_replay(file).stdout
 
 
 def test_replay_tells_of_every_comment_what_happens_to_it_live_to_the_last_digit(shipped):
