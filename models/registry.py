@@ -286,10 +286,13 @@ def promote(
 def drop_version(models_dir: Path, version: str) -> None:
     """Delete a version, atomically.
 
-    `version` is one of `list_versions`. Raises `ModelVersionError` if it is the current or previous
-    one, and `OSError` if the folder cannot be written to.
+    Raises `ModelVersionError` if it does not exist or is the current or previous one, and `OSError`
+    if the folder cannot be written to.
     """
     folder = models_dir / version
+    if version not in list_versions(models_dir):
+        msg = f"there is no model version {version[:100]!r}"
+        raise ModelVersionError(msg)
     _refuse_used(models_dir, version)
     # The leading dot: from here on it is not a version.
     dropped = models_dir / f"{_DROPPING}{version}"

@@ -71,7 +71,7 @@ class ToldSite:
                     deliver(one, self.services)
 
     def messages(self, state: DeliveryState | None = None) -> list[Delivery]:
-        """Return what the site was to be told, newest first."""
+        """Return the messages for the site, newest first."""
         return self.services.deliveries.recent(state=state, site_id=SITE, limit=99)
 
 
@@ -100,7 +100,7 @@ class Platform:
 
     @property
     def url(self) -> str:
-        """Return what an owner gives as its address."""
+        """Return the URL that an owner enters."""
         return self.site.url(self.path)
 
     def go_away(self) -> None:

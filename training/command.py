@@ -10,7 +10,7 @@ from service.domain.errors import InvalidInputError
 
 
 def exit_code_of(work: Callable[[], int]) -> int:
-    """Return what `work` returns, or 1 after printing one clear message on standard error."""
+    """Return the result of `work`, or 1 after printing one clear message on standard error."""
     try:
         return work()
     except InvalidInputError as error:

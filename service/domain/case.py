@@ -71,7 +71,7 @@ class Case:
 
     @property
     def action(self) -> Action:
-        """Return what the site should do with the comment now."""
+        """Return the action that the site should take now."""
         outcome = self.verdict.outcome if self.verdict else None
         ruling = self.decision.ruling if self.decision else None
         return choose_action(self.mode, outcome, ruling)

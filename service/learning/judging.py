@@ -196,7 +196,7 @@ def make_example(
 
 
 def hand_of(decision: Decision, owners: Collection[str]) -> Hand:
-    """Return who made a decision; a site may give any name after its prefix."""
+    """Return the author of a decision; a site may give any name after its prefix."""
     by = decision.decided_by
     if by == IMPORT:
         return Hand.IMPORT

@@ -35,7 +35,7 @@ class LastOwnerError(ConflictError):
 def refuse_access(
     role: Role, site_ids: Sequence[SiteId] | None, services: Services
 ) -> list[Problem]:
-    """Return the problems of a role at these sites; None stands for all sites."""
+    """Return the problems of a role at these sites; None means all sites."""
     problems: list[Problem] = []
     if site_ids is None:
         return problems

@@ -206,7 +206,7 @@ def apply_decision(
 
 
 def _act(case: Case, event: EventKind, known: Applied | None) -> PlatformAct | None:
-    """Return what is to be done at the platform now, None for nothing."""
+    """Return the action to apply at the platform now, or None."""
     comment = case.comment
     platform_id = platform_of(comment.site_comment_id)[1]
     if case.withdrawn_at is not None or platform_id is None:
@@ -279,7 +279,7 @@ LEND_FOR = timedelta(seconds=45)
 def take_deliveries(
     services: Services, *, limit: int, except_sites: Collection[SiteId] = ()
 ) -> list[Delivery]:
-    """Return messages that are due, leased to whoever called for as long as sending can take."""
+    """Return messages that are due, leased for as long as sending can take."""
     now = services.clock()
     return services.deliveries.take_due(
         now, until=now + LEND_FOR, limit=limit, except_sites=except_sites

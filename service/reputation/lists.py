@@ -78,7 +78,7 @@ class AboutList:
     basis: ListBasis = ListBasis.REPORTED
 
     def age_days(self, at: datetime) -> float:
-        """Return how old the list is at a moment; 0 for one dated in the future."""
+        """Return the list's age at a moment; 0 for one dated in the future."""
         return max(0.0, (at - self.listed_at) / _DAY)
 
     def state(self, at: datetime) -> ListState:

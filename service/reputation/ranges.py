@@ -82,7 +82,7 @@ class EntryCollector:
     digests: array[int] = field(default_factory=lambda: array("Q"))
 
     def __len__(self) -> int:
-        """Return how many entries were imported."""
+        """Return the number of imported entries."""
         return len(self.starts4) + len(self.bounds6[0]) + len(self.digests)
 
     def add4(self, start: int, end: int) -> None:

@@ -23,7 +23,7 @@ MIN_COUNT = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
-    """`count` of `n`; the share and its 95 % interval are None where `n` is too small to tell."""
+    """`count` of `n`; the share and its 95 % interval are None if `n` is too small."""
 
     count: int
     n: int
@@ -102,7 +102,7 @@ class Outcomes:
 
     @property
     def judged(self) -> int:
-        """Return how many have a verdict."""
+        """Return the number of judged comments."""
         return self.ham + self.unsure + self.spam
 
 
@@ -129,7 +129,7 @@ class QueueFigures:
 
     @property
     def waiting(self) -> int:
-        """Return how many comments wait for a moderator."""
+        """Return the number of comments that wait for a moderator."""
         return self.unsure + self.audited + self.reported
 
 

@@ -90,7 +90,7 @@ def ruled_text(comment: Comment, *, approved: bool, by: str) -> RuledText:
 
 
 def measure(ruled: RuledText, shown: Comment) -> Change:
-    """Return how far a comment as it is shown now is from the text that was ruled on."""
+    """Return the changes of a comment since the text that was ruled on."""
     digest = _Digest(shown)
     left = Counter(ruled.words)
     unknown = []
@@ -172,7 +172,7 @@ def _said(tag: re.Match[str]) -> str:
 
 
 def _ways(comment: Comment) -> Iterator[str]:
-    """Yield what a comment leads to, and text that nobody sees."""
+    """Yield a comment's targets and its invisible text."""
     text = comment.text
     name = comment.author.name or ""
     for target in (comment.author.url or "", *(link.target for link in find_links(text))):

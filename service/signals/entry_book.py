@@ -112,7 +112,7 @@ class EntryBook:
         return min(matching, key=_precedence, default=None)
 
     def _matching(self, comment: Comment, at: datetime) -> Iterator[ListEntry]:
-        """Yield what matches, whatever its site and its end."""
+        """Yield the matching entries of all sites, expired ones too."""
         if self._kinds:
             for key in _sender_keys(comment.sender):
                 yield from self._by_key.get(key, ())

@@ -124,7 +124,7 @@ def _name_alone(match: re.Match[str]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
-    """One link: `[start, end)` covers all of its markup, `anchor` is None where it shows itself.
+    """One link: `[start, end)` covers all of its markup, `anchor` is None if its address is shown.
 
     `shielded` marks what the writer shows rather than offers: links inside code or quoted text,
     and those of the persons whom a reply addresses.

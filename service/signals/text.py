@@ -128,7 +128,7 @@ _HIDDEN = re.compile(f"[{HIDDEN}]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlainText:
-    """A text without disguises; `offsets` is None where it equals the original."""
+    """A text without disguises; `offsets` is None if it equals the original."""
 
     text: str
     offsets: tuple[int, ...] | None = None

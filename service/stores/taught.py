@@ -69,7 +69,7 @@ class TaughtKeeper:
         self._checked_at = self._read_at = float("-inf")
 
     def current(self) -> Taught:
-        """Return what is taught, at most `recheck_seconds` old. Raise `StoreUnavailableError`."""
+        """Return the features, at most `recheck_seconds` old. Raise `StoreUnavailableError`."""
         with self._lock:
             now = self._monotonic()
             if now - self._checked_at >= self._recheck_seconds:

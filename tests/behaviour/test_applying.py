@@ -215,7 +215,7 @@ def test_what_is_sent(happens, mode, sent, hidden, platform):
 
 
 def _other(world: World) -> tuple[str, ...]:
-    """Return what the second comment of a scenario asks for."""
+    """Return the requests for the second comment of a scenario."""
     own = world.platform.site_comment_id.partition(":")[2]
     return tuple(asked.replace(own, "2") for asked in ASKED[world.platform.form.value])
 

@@ -1,4 +1,4 @@
-"""A static site is built anew when what it shows has changed, once for all changes of a minute."""
+"""A static site is built again when its comments have changed, once for all changes of a minute."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def keep_rejected(services, **known: str) -> Comment:
 
 
 def rejected(services, comment: Comment) -> tuple[float, float]:
-    """Return how many rejections are known of its address and of its e-mail."""
+    """Return the number of known rejections of its address and of its e-mail."""
     (history,) = services.history.gather([comment], now=services.clock())
     return history.address.everywhere.rejected, history.email.everywhere.rejected
 

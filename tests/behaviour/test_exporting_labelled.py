@@ -57,7 +57,7 @@ def rows_of(services, **asked):
 
 @pytest.fixture
 def read_back(services, tmp_path):
-    """Return what reads all rows from a file, as training does."""
+    """Return a function that reads all rows of a file, as training does."""
 
     def read():
         path = tmp_path / "decisions.jsonl"

@@ -347,7 +347,7 @@ def test_the_policy_overrules_nobody_who_decides_at_the_same_moment(services, me
 
 
 def _policy_rejected(services, memory, **how):
-    """Return what people rejected of a campaign and what its policy rejected after them."""
+    """Return the members of a campaign that people rejected, and those that its policy did."""
     set_policy(services)
     people = rejected_by_people(services, memory, **how)
     later = advertised(services, 3, first=5)

@@ -279,7 +279,7 @@ def test_a_comment_that_ends_its_process_is_noticed_though_stores_fail_between_i
 
 
 def unwritable(comment, error):
-    """Return what lets the full verdict of one comment never be written."""
+    """Return a hook that fails each write of one comment's full verdict."""
 
     def refuse(name, *given):
         if name == "add" and any(getattr(v, "comment_id", None) == comment.id for v in given[0]):

@@ -32,7 +32,7 @@ def keep(services, **changes):
 
 
 def remembered(services) -> tuple[float, float]:
-    """Return how many decisions histories know of Mara's address: approved, rejected."""
+    """Return the numbers of approvals and rejections in the history of Mara's address."""
     (history,) = services.history.gather([make_comment(sender=SENDER)], now=services.clock())
     record: Record = history.address.everywhere
     return record.approved, record.rejected
@@ -133,7 +133,7 @@ def meanwhile(lost, act, *, last_page=False):
 
 
 def decided_of_all(decided) -> list[tuple[float, float]]:
-    """Return what histories know of each person: approved, rejected."""
+    """Return the numbers of approvals and rejections in each person's history."""
     asked = [make_comment(sender=sender_of(number)) for number in range(PEOPLE)]
     histories = decided.history.gather(asked, now=decided.clock())
     found = [history.email.everywhere for history in histories]

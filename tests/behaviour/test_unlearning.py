@@ -60,11 +60,11 @@ class World:
         add_user("ada", self.services, actor="test", role=Role.OWNER)
 
     def start_worker(self) -> TaughtKeeper:
-        """Return what a worker knows that starts now."""
+        """Return the keeper of a new worker."""
         return keeper_over(self.stores, monotonic=lambda: self.seconds)
 
     def state(self) -> list[bytes]:
-        """Return what a worker that starts now has learnt."""
+        """Return the features that a new worker has learnt."""
         return state(self.start_worker().current())
 
     def post(self, number: int, **changes: Any) -> CommentId:
@@ -254,7 +254,7 @@ def test_an_erased_persons_words_are_in_no_table_and_in_nothing_that_a_worker_ke
 
 
 def tables_at(taught: Taught, ids: IdArray) -> list[bytes]:
-    """Return what the tables hold where these features have their slots."""
+    """Return the tables' values in the slots of these features."""
     residuals = [taught.sites[SITE].residual, taught.shared._residual]
     return [
         table[one._mask & ids].tobytes()

@@ -153,7 +153,7 @@ async def _flood(
 
 
 def p99(seconds: list[float]) -> float:
-    """Return what 99 of 100 of these are below, NaN for none."""
+    """Return the 99th percentile, or NaN without values."""
     return sorted(seconds)[int(0.99 * len(seconds))] if seconds else float("nan")
 
 

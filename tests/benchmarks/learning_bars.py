@@ -233,7 +233,7 @@ def poison(rows: Sequence[Row], make: Callable[[], Installation]) -> None:
 
 
 def _until_outlier(scene: Scene, own: Installation) -> int | None:
-    """Return how many decisions a hand had made when it was found an outlier, None if never."""
+    """Return the number of a hand's decisions when it was found an outlier, or None."""
     examples = [
         one.example for one in own.keeper.current().learnt if one.example.teacher == scene.teacher
     ]

@@ -62,7 +62,7 @@ def authored() -> list[dict[str, Any]]:
 
 
 def json_comment(rows: Sequence[dict[str, Any]], number: int, **more: str) -> dict[str, Any]:
-    """Return what to POST as comment `number`: its text ends in it, so that no two are alike."""
+    """Return the body of comment `number`, which its text ends in, so that no two are alike."""
     row = rows[number % len(rows)]
     return {
         "text": f"{row['text']} {number}",

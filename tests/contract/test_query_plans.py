@@ -157,7 +157,7 @@ def _rows(
 
 
 def sender_of(number: int) -> Sender:
-    """Return who sent the comment with this number."""
+    """Return the sender of the comment with this number."""
     return Sender(
         address_key=f"{number % 3_000:032x}",
         network_key=f"{number % 900:032x}",
@@ -195,7 +195,7 @@ def queue_pages(stores: SqlStores) -> None:
 
 
 def search(line: str, site_ids: tuple[str, ...] | None = None) -> Callable[[SqlStores], object]:
-    """Return what searches for a line, with its count."""
+    """Return a function that searches for a line and counts the results."""
     query = parse_search(line)
 
     def ask(stores: SqlStores) -> None:
@@ -322,7 +322,7 @@ def plans(request, new_database) -> Iterator[Callable[[Callable[[SqlStores], obj
 
 
 def plan_of(connection: sa.Connection, said: str, given: object) -> list[str]:
-    """Return what a plan reads from end to end, as `table`, and what it reads by an index."""
+    """Return the steps of a plan: full scans as `table`, and the indexes that it uses."""
     if connection.dialect.name == "sqlite":
         rows = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {said}", given).all()
         return [step for row in rows for step in _sqlite_step(row.detail, said)]

@@ -482,7 +482,7 @@ def _small_portions(monkeypatch):
 
 
 def undisturbed(worlds: Worlds, name: str) -> tuple[dict[str, list[str]], Fault]:
-    """Return what the tables hold after a use case, and the steps it took."""
+    """Return the rows of all tables after a use case, and the steps it took."""
     counted = Fault()
     with worlds.lend() as stores:
         with counted.on(stores.engine):
@@ -506,7 +506,7 @@ def again(stores: Stores, worlds: Worlds, name: str) -> dict[str, list[str]]:
 
 
 def settled(stores: Stores) -> dict[str, list[str]]:
-    """Return what the tables hold once upkeep has done what a failing store had left to it."""
+    """Return the rows of all tables after upkeep has finished the work of a failing store."""
     remember_open(services_over(stores, first=3_000))
     return content(stores.engine)
 

@@ -73,7 +73,7 @@ def model() -> JudgingModel:
 
 
 def judge(account: dict, model: JudgingModel) -> list[Outcome]:
-    """Return what the account's own comments are called, in order, at a site that learns."""
+    """Return the outcomes of the account's own comments, in order, at a site that learns."""
     history, taught, found = MemoryHistoryStore(), Taught(salt=7), []
     for place, (comment, is_own) in enumerate(comments_of(account)):
         now = comment.received_at

@@ -27,7 +27,7 @@ EVERYBODY = {"email": "ruth@posteo.de", "address": "203.0.113.9"}
 
 @pytest.fixture
 def history():
-    """Return what gathers histories of comments, sent one after another within a minute."""
+    """Return a function that gathers the histories of comments sent within a minute."""
     services = make_services()
 
     def gather(comments: list[Comment], *, email=None, address=None) -> list[History]:

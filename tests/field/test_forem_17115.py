@@ -36,7 +36,7 @@ def keep(services, own_id: str, *, reply_to: str | None = None, outcome=Outcome.
 
 
 def rows(services, client, box):
-    """Return what the feed and the file for a build show, both the same of each reply."""
+    """Return the parents of replies, which are the same in the feed and the file for a build."""
     shown = client.get(box, query_string={"post": POST}).get_json()["comments"]
     site = services.sites.get(SITE)
     page = list_published(site, POST, services, page=1).comments

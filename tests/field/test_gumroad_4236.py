@@ -30,7 +30,7 @@ OTHERS = ["somespammer@outlook.com", "some.spammers@gmail.com", "spammer@gmail.c
 
 @pytest.fixture
 def send_as(submit, classifier):
-    """Return what sends a comment of this address that the classifier takes for ham."""
+    """Return a function that sends a comment of this address that the classifier calls ham."""
     classifier.answer = ModelOutput(p_spam=0.01)
     return lambda email: submit(author={"name": "Mara", "email": email})
 

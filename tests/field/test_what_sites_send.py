@@ -107,7 +107,7 @@ def test_what_is_not_to_be_kept_needs_a_wait(api, services):
 
 @pytest.fixture
 def key_of(submit):
-    """Return what gives the key under which the sender of a comment is remembered."""
+    """Return a function that returns the sender's key of a comment."""
     return lambda address: submit(address=address).comment.sender.address_key
 
 

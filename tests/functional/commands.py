@@ -10,7 +10,7 @@ from service.cli import cli
 
 
 def run_command(*words: object, code: int | None = None, **given: Any) -> Result:
-    """Return what a command left; what it raised is raised, what `given` holds goes to Click."""
+    """Return a command's result. Its exceptions propagate; `given` is passed to Click."""
     done = CliRunner().invoke(cli, [str(word) for word in words], **given)
     if done.exception is not None and not isinstance(done.exception, SystemExit):
         raise done.exception

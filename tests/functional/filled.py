@@ -139,7 +139,7 @@ def put_delivery(services, state=DeliveryState.DEAD, *, tries=1, comment=None, *
 
 
 def fill(services: Services) -> dict[str, str]:
-    """Keep something of each kind; return what stands for the variable parts of addresses."""
+    """Store one of each kind; return the values for the variable parts of URLs."""
     add_moderator(services, "Mara")
     mara = services.users.find("Mara")
     assert mara is not None

@@ -40,7 +40,7 @@ def add_moderator(services: Services, name: str = "Ola") -> None:
 
 
 def words(page: TestResponse) -> str:
-    """Return what a page says, without its markup."""
+    """Return a page's text, without its markup."""
     return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", page.text)).split())
 
 

@@ -85,7 +85,7 @@ LIST = "/review/campaigns"
 
 
 def form_of(page, campaign_id):
-    """Return what the form of a campaign's page would send as it stands."""
+    """Return the fields that the form of a campaign's page sends unchanged."""
     ticked = re.findall(r'type="checkbox" name="id" value="([^"]+)" checked', page.text)
     shown = re.findall(r'name="shown" value="([^"]+)"', page.text)
     return {**hidden_fields(page, f"{LIST}/{campaign_id}/decision"), "id": ticked, "shown": shown}

@@ -312,7 +312,7 @@ SHOWN_ONCE = [
 
 @pytest.fixture
 def named(tmp_path, monkeypatch, capsys):
-    """Return what the commands print under a name in a narrow terminal, each a line of its own."""
+    """Return the values that the commands print under a name in a narrow terminal, one a line."""
     monkeypatch.setenv("SLOPSIEVE_DATA_DIR", str(tmp_path))
     monkeypatch.setenv("COLUMNS", "40")
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)

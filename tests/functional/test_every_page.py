@@ -105,7 +105,7 @@ def path_of(rule, known):
 
 
 def dead(page):
-    """Return what of a page is no text and none of its own."""
+    """Return the foreign elements, scripts and invisible characters of a page."""
     text = page.text
     scripts = [one for one in re.findall("<script[^>]*>", text) if not OWN_SCRIPT.fullmatch(one)]
     return Seen(text).foreign + scripts + [one for one in "\u202e\u200b\u2066\x00" if one in text]

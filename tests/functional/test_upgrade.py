@@ -42,7 +42,7 @@ def old(folder: Path) -> Iterator[sa.Engine]:
 
 
 def rows_of(engine: sa.Engine) -> dict[str, int]:
-    """Return how many rows each table has."""
+    """Return the number of rows of each table."""
     with engine.connect() as connection:
         return {
             table: connection.execute(

@@ -139,7 +139,7 @@ def keys_of(sender: Sender) -> set[str]:
 
 
 def tells_of_mara(text: str, sender: Sender) -> list[str]:
-    """Return what of the person and of what was written about them stands in a text."""
+    """Return the person's data, and the words about them, that a text contains."""
     told = (MARA, NAME, "Quill", "quill", ACCOUNT, ADDRESS, *WORDS, *keys_of(sender))
     counted = (str(KEYS), str(POINTER))
     # As numbers of their own: moments and hashes have the same digits by chance.

@@ -62,7 +62,7 @@ FORBIDDEN = {
 
 
 def broken_rules(statement: str) -> list[str]:
-    """Return what is wrong with a statement of a migration on PostgreSQL."""
+    """Return the fault of a migration's statement on PostgreSQL."""
     said = " ".join(statement.split())
     return [rule for rule, pattern in FORBIDDEN.items() if re.match(pattern, said, re.IGNORECASE)]
 

@@ -33,7 +33,7 @@ _SECONDS_A_SWEEP = 15.0
 
 
 def until(condition: Callable[[], Any], *, seconds: float = DEADLINE_SECONDS) -> Any:
-    """Return what the condition gives once that is true; fail after the deadline."""
+    """Return the condition's result once it is true; fail after the deadline."""
     deadline = time.monotonic() + seconds
     while not (answer := condition()):
         assert time.monotonic() < deadline, "the condition never came true"
@@ -126,7 +126,7 @@ class Installation:
         return sweep_stranded(services)
 
     def judged(self, ids: Sequence[CommentId]) -> list[CommentId]:
-        """Return those of the comments that have a verdict."""
+        """Return the comments that have a verdict."""
         waiting = {a.comment.id for a in self.services.comments.load_unjudged(ids)}
         return [one for one in ids if one not in waiting]
 
@@ -152,7 +152,7 @@ class Installation:
         until(judged, seconds=_SWEEPS * _SECONDS_A_SWEEP)
 
     def stored_verdicts(self) -> int:
-        """Return how many verdicts the workers said they stored: a second one would count too."""
+        """Return the number of stored verdicts by the workers' log, repeats included."""
         return sum(map(int, re.findall(r"\bstored=(\d+)", self.log.read_text())))
 
     def close(self) -> None:

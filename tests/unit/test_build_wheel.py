@@ -1,4 +1,4 @@
-"""How imports are written anew for the wheel, and what is refused rather than guessed."""
+"""Imports are rewritten for the wheel; an ambiguous one is refused."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from service.logs import JsonFormatter, LineFormatter, WordsFormatter
 
 
 def written(formatter, message, *, logger="slop", failure=None, **fields):
-    """Return what a formatter makes of a record: one line, whatever it holds."""
+    """Return a formatted record, after checking that it is one line."""
     record = logging.LogRecord(logger, logging.INFO, "x.py", 1, message, (), failure)
     record.__dict__.update(fields)
     said = formatter.format(record)

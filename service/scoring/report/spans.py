@@ -22,7 +22,7 @@ _BLANK = re.compile(r"\s+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Marks:
-    """What a data file says about where the promotion is; None where it says nothing."""
+    """A data file's labels of where the promotion is; None without a label."""
 
     promo_spans: tuple[Span, ...] | None
     boundary: int | None

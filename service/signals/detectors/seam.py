@@ -150,7 +150,7 @@ class Before:
 
 
 def enter_traits(s: Segment, before: Before) -> tuple[float, ...]:
-    """Return how a sentence stands against what was said before, in the order of `ENTER`."""
+    """Return the features of a sentence against the text before it, in the order of `ENTER`."""
     return (
         1.0,
         before.n == 1,
@@ -167,7 +167,7 @@ def enter_traits(s: Segment, before: Before) -> tuple[float, ...]:
 
 
 def leave_traits(s: Segment, *, is_last: bool) -> tuple[float, ...]:
-    """Return how a sentence takes up the remark again, in the order of `LEAVE`."""
+    """Return the features of a possible return to the remark, in the order of `LEAVE`."""
     return (
         1.0,
         is_last,

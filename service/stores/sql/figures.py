@@ -215,7 +215,7 @@ class BacklogStore(SqlStore):
     """Counts waiting work for operators."""
 
     def count(self) -> Backlog:
-        """Return what waits now, in one snapshot, from indexes alone."""
+        """Return the counts of what waits, in one snapshot, from indexes only."""
         with reading(self._engine) as connection:
             unjudged = _by(connection, comments.c.lane, comments.c.received_at, waits_for_verdict)
             review = _by(

@@ -370,7 +370,7 @@ class AppliedStore(SqlStore):
         put_row(tx, table, _applied_values(applied))
 
     def get(self, site_id: SiteId, site_comment_id: str) -> Applied | None:
-        """Return how a comment was hidden at its platform, None if it is not hidden."""
+        """Return the way a comment was hidden at its platform, or None."""
         query = sa.select(table).where(_c.site_id == site_id, _c.site_comment_id == site_comment_id)
         return self._find(query, _applied_from)
 

@@ -205,7 +205,7 @@ def _hosts(text: str, links: Sequence[Link]) -> list[Span]:
 
 @pages.app_template_filter()
 def kept_from(decision: Decision) -> str | None:
-    """Return who made the ruling that an edit kept, or None for any other decision."""
+    """Return the moderator whose ruling an edit kept, or None for any other decision."""
     by = decision.decided_by
     return by.removeprefix(EDIT_POLICY) if by.startswith(EDIT_POLICY) else None
 

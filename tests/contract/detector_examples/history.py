@@ -20,7 +20,7 @@ _PITCH = "Nice, though valves stick in autumn. We built Ventilo for exactly this
 
 
 def _history(key: str, **counts: float) -> History:
-    """Return what was decided or seen under one key, at other sites."""
+    """Return the decisions and sightings of one key at other sites."""
     told: dict[str, Any] = {key: TrackRecord(everywhere=Record(**counts))}
     return History(**told)
 

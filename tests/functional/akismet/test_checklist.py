@@ -404,6 +404,6 @@ def test_figures_come_for_the_time_that_is_asked_for(akismet, clock, reach, spam
 
 
 def reports_of(services) -> list[Label]:
-    """Return what was reported of the only comment there is."""
+    """Return the reports on the only comment."""
     (case,) = all_cases(services)
     return [report.label for report in case.reports]

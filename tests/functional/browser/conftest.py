@@ -125,7 +125,7 @@ def address(services: Services) -> Iterator[str]:
 
 @pytest.fixture
 def open_page(browser: Browser, services: Services, address: str) -> Iterator[object]:
-    """Return what opens the queue in a window of its own, signed in."""
+    """Return a function that opens the queue in a new window, signed in."""
     contexts = []
     client = make_app(services).test_client()
     sign_in(client)
@@ -147,7 +147,7 @@ def open_page(browser: Browser, services: Services, address: str) -> Iterator[ob
 
 @pytest.fixture
 def quiet_page(open_page: Callable[..., Watched]) -> Iterator[object]:
-    """Return what opens a page on which nothing happens that should not."""
+    """Return a function that opens a page and fails on unexpected requests and messages."""
     opened = []
 
     def open_quiet(*path: str, **options: object) -> Page:

@@ -93,7 +93,7 @@ class Box:
 
 
 def newest(services):
-    """Return the last comment, None where there is none."""
+    """Return the last comment, or None."""
     return max(all_cases(services), key=lambda one: one.comment.id, default=None)
 
 
@@ -121,7 +121,7 @@ def services(classifier):
 
 @pytest.fixture
 def make_box(browser, address, services):
-    """Return what makes a blog with a page, of one line unless it is given."""
+    """Return a function that makes a blog of one page, by default of one line."""
     with ExitStack() as ends:
 
         def make(html=None):
@@ -144,7 +144,7 @@ def keep(services, box, text="Hi.", **changes):
 
 
 def complaints(watched, box):
-    """Return what should not have happened; that the page itself is asked for should."""
+    """Return the unexpected requests and messages; the request for the page itself is expected."""
     return [one for one in watched.complaints if one != f"request: {box.page}"]
 
 
@@ -378,7 +378,7 @@ def solves_headless(page, _services, text):
 
 
 def run(session, box, services, number, **options):
-    """Return what a session sent; its text is sent by no other, as that would be a repeat."""
+    """Return the form that a session sent. Each has its own text, so that none is a repeat."""
     before = newest(services)
     context, page = box.open(**options)
     with page.expect_navigation():
@@ -391,7 +391,7 @@ def run(session, box, services, number, **options):
 
 
 def earned(case):
-    """Return what a comment earned by its form alone, in log-odds, by signal."""
+    """Return the contributions of a comment's form, in log-odds, by signal."""
     return {
         one.signal.name: one.contribution
         for one in case.verdict.signals

@@ -53,7 +53,7 @@ def _sending(page):
 
 
 def _log(services):
-    """Return what was ruled on which comment by whom, in the order it was."""
+    """Return the rulings in order, each with its comment and moderator."""
     entries = reversed(services.audit_log.recent())
     acts = {"approve", "reject", "undo"}
     return [(one.actor, one.act, one.subject) for one in entries if one.act in acts]

@@ -66,7 +66,7 @@ def _judged(api, **changes) -> dict:
 
 
 def _tell_all(services) -> list[dict]:
-    """Return what the site was sent, in order."""
+    """Return the messages to the site, in order."""
     services.notifier.sent.clear()
     deliver_all(services)
     return [json.loads(delivery.payload) for delivery, _ in services.notifier.sent]

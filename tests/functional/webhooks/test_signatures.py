@@ -59,7 +59,7 @@ def test_the_vectors_of_standard_webhooks_verify(secret, message_id, timestamp, 
 
 
 def forged(platform: Platform, body: bytes) -> list[dict[str, str]]:
-    """Return the headers of whoever cannot sign this body for this platform."""
+    """Return the headers of a sender that cannot sign this body for this platform."""
     if platform is Platform.STANDARD:
         right = standard_headers(body)
         now = int(NOW.timestamp())

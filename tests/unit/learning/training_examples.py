@@ -47,7 +47,7 @@ def at(name: str) -> SiteId:
 
 
 def keeper_over(stores, **options) -> TaughtKeeper:
-    """Return what a worker that starts now over these stores learns with."""
+    """Return the keeper of a new worker over these stores."""
     values = {"audit_share": 0.02, "salt": SALT, "recheck_seconds": 0}
     return TaughtKeeper(
         stores.decisions, stores.cases, stores.sites, stores.users, **(values | options)

@@ -14,7 +14,9 @@ from models.registry import (
     drop_leftovers,
     drop_version,
     free_name,
+    list_versions,
     load_version,
+    promote,
     read_current_name,
 )
 
@@ -111,6 +113,18 @@ def test_a_name_that_is_taken_gets_a_number(tmp_path):
 
     assert free_name(tmp_path, "w") == "w"
     assert free_name(tmp_path, "v") == "v-3"
+
+
+@pytest.mark.parametrize("name", ["one", "", "..", "none", "two/../two"])
+def test_what_is_used_or_no_version_is_not_deleted(tmp_path, name, write_tiny):
+    write_tiny(name="one")
+    write_tiny(name="two")
+    promote(tmp_path, "one")
+
+    with pytest.raises(ModelVersionError):
+        drop_version(tmp_path, name)
+
+    assert list_versions(tmp_path) == ["one", "two"]
 
 
 def test_a_version_that_is_promoted_while_it_is_deleted_stays_whole(

@@ -259,7 +259,7 @@ def test_the_four_words_that_promote_most_count_in_whichever_window_they_are(win
 
 
 def marked(text: str, *promotion: float, by_words=(), **changes) -> list[str]:
-    """Return what is marked of a text whose words and signs promote by these log-odds."""
+    """Return the marked segments of a text whose tokens have these log-odds."""
     spans = [match.span() for match in re.finditer(r"\w+|[^\w\s]", text)]
     calibration = make_calibration(**({"marks_from": 0.0} | changes))
     found = mark_segments(text, [windows_of(*spans)], [promotion], calibration, by_words)

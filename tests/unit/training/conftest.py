@@ -12,7 +12,7 @@ _HERE = Path(__file__).parent
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run these first: the last tests are shared among processes, and each would train anew."""
+    """Run these first: the last tests are shared among processes, and each would train again."""
     items.sort(key=lambda item: _HERE not in item.path.parents)
 
 

@@ -16,7 +16,7 @@ _LATELY = NOW - timedelta(seconds=10)
 
 
 def show(*retrainings: Retraining) -> dict[tuple[str, ...], float]:
-    """Return what is shown of these retrainings, the value by name and label."""
+    """Return the metrics of these retrainings, the value by name and label."""
     services = make_services(clock=lambda: NOW)
     for one in retrainings:
         services.retrainings.put(one)

@@ -81,7 +81,7 @@ def test_the_worst_costs_steps_in_proportion_to_its_size(worst):
 
 
 def _steps(raw: bytes) -> int:
-    """Return how many lines and calls it takes to read the body, or to refuse it."""
+    """Return the number of lines and calls that reading or refusing the body takes."""
     steps = 0
 
     def count(frame, event, arg):
