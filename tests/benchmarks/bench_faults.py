@@ -11,7 +11,6 @@ import argparse
 import os
 import random
 import sys
-from pathlib import Path
 
 from tests.benchmarks.faults import faulty_service, run_under_fire
 
@@ -23,9 +22,8 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=1.0)
     parser.add_argument("--faults", type=int, default=20, help="how many")
     parser.add_argument("--rate", type=float, default=3.0, help="comments a second")
-    parser.add_argument("--log", type=Path, help="where to keep the service's log")
     given = parser.parse_args()
-    with faulty_service(bad_disk=True, log=given.log) as faults:
+    with faulty_service(bad_disk=True) as faults:
         client, quiet_after = run_under_fire(
             faults,
             seed=given.seed,

@@ -1,13 +1,13 @@
 """Compares the ways to score comments side by side: speed, latency, memory, start.
 
-    python -m tests.benchmarks.bench_scoring [--version FOLDER] [--comments N]
+    python -m tests.benchmarks.bench_scoring --comments 256
 
 Every engine is a process of its own, and they take turns, so that whatever else the machine does
 falls on all of them. They read authored comments with their titles. Before each pass the
 classifier's memory of windows is emptied, so that it remembers only what the same pass has shown
 it; that of the whole judgement is kept.
 
-- *comments/s* is the median of the repeats, with the lowest and the highest behind it.
+- *comments/s* is the median of the repeats.
 - *p50* and *p95* are latencies in ms of one comment; in a batch it waits for its whole call.
 - *cold start* is the time from starting the process to its first verdict.
 - *peak memory* is the most that the process ever held, with everything measured here.
@@ -41,6 +41,7 @@ from tests.benchmarks.own_service import authored
 Record = dict[str, Any]
 
 _SIZES = (1, 64)
+_REPEATS = 3
 
 
 class Engine:
@@ -159,12 +160,10 @@ def _peak_mib() -> float:
 def main() -> None:
     """Measure everything that is installed here, and print it."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
-    parser.add_argument("--version", type=Path, help="a version's folder; the current by default")
     parser.add_argument("--comments", type=int, default=1_024)
-    parser.add_argument("--repeats", type=int, default=3)
     args = parser.parse_args()
     os.environ["HF_HUB_OFFLINE"] = "1"
-    version = (args.version or SHIPPED_DIR / read_current_name()).resolve()
+    version = SHIPPED_DIR / read_current_name()
     records = authored()[: args.comments]
     has_torch = find_spec("torch") and find_spec("transformers")
     names = [name for name in _ENGINES if has_torch or name[0] > "2"]
@@ -182,7 +181,7 @@ def main() -> None:
         end.send((records, 1))
         end.recv()
     rates, waits = defaultdict(list), defaultdict(list)
-    for _ in range(args.repeats):
+    for _ in range(_REPEATS):
         for size, name in itertools.product(_SIZES, names):
             ends[name].send((records, size))
             calls, peaks[name] = ends[name].recv()
@@ -190,14 +189,14 @@ def main() -> None:
             waits[name, size] += [took for count, took in calls for _ in range(count)]
     for end in ends.values():
         end.send(None)
-    print(f"version {version.name}, {len(records)} comments, {args.repeats} repeats\n")
+    print(f"version {version.name}, {len(records)} comments, {_REPEATS} repeats\n")
     print("| engine | batch | comments/s | p50 ms | p95 ms | peak MiB | cold start s |")
     print("|---|--:|--:|--:|--:|--:|--:|")
     for (name, size), found in sorted(rates.items()):
         p50, *_, p95 = statistics.quantiles([1e3 * one for one in waits[name, size]], n=20)[9:]
         print(
-            f"| {name} | {size} | {statistics.median(found):.0f} ({min(found):.0f} to "
-            f"{max(found):.0f}) | {p50:.2f} | {p95:.2f} | {peaks[name]:.0f} | {colds[name]:.2f} |"
+            f"| {name} | {size} | {statistics.median(found):.0f} | {p50:.2f} | {p95:.2f} "
+            f"| {peaks[name]:.0f} | {colds[name]:.2f} |"
         )
 
 

@@ -375,7 +375,7 @@ def wait_until_quiet(database: sa.Engine, *, seconds: float) -> float | None:
 
 
 @contextlib.contextmanager
-def faulty_service(*, bad_disk: bool, log: Path | None = None) -> Iterator[Faults]:
+def faulty_service(*, bad_disk: bool) -> Iterator[Faults]:
     """Run a Slopsieve to inject faults into.
 
     A disk that fails on request needs a C compiler.
@@ -385,7 +385,7 @@ def faulty_service(*, bad_disk: bool, log: Path | None = None) -> Iterator[Fault
         contextlib.closing((receiver := Receiver()).site),
     ):
         disk = _make_bad_disk(Path(folder)) if bad_disk else {}
-        with running(log=log, **receiver.settings(), **disk) as up:
+        with running(**receiver.settings(), **disk) as up:
             if bad_disk:
                 set_disk(disk, 0, up["data_dir"])
             faults = Faults(up, receiver, disk)

@@ -1,6 +1,6 @@
 """Breaks one place of the code at a time, in a copy of the tree, and prints which test notices.
 
-    python -m tests.benchmarks.mutants [--first N] [--only REGEX] [--jobs N] [--files N]
+    python -m tests.benchmarks.mutants [--only REGEX] [--jobs N] [--files N]
 
 `mutants.tsv` lists them (drawn again if missing), `var/mutants.tsv` keeps the results.
 """
@@ -172,7 +172,6 @@ def main() -> None:
     """Try what is listed and has no result yet, then print what no test noticed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", metavar="REGEX", help="lines of the list, also those tried")
-    parser.add_argument("--first", type=int, metavar="N", help="so many of the list")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--files", type=int, default=12, help="test files a mutant")
     options = parser.parse_args()
@@ -183,7 +182,7 @@ def main() -> None:
     rows = [line.split("\t") for line in _RESULTS.read_text("utf-8").splitlines()]
     results = {tuple(row[:5]): row[5] for row in rows}
     listed = [Mutant(*line.split("\t")) for line in _LIST.read_text("utf-8").splitlines()]
-    wanted = [m for m in listed[: options.first] if re.search(options.only or "", "\t".join(m))]
+    wanted = [m for m in listed if re.search(options.only or "", "\t".join(m))]
     left = [one for one in wanted if options.only or one not in results]
     with tempfile.TemporaryDirectory() as folder, Pool(options.jobs, _copy_tree, [folder]) as pool:
         for row in pool.imap_unordered(functools.partial(_judge, options.files), left):

@@ -26,13 +26,13 @@ def program() -> str:
 
 
 @contextlib.contextmanager
-def running(*options: str, log: Path | None = None, **environment: str) -> Iterator[dict[str, Any]]:
+def running(*options: str, **environment: str) -> Iterator[dict[str, Any]]:
     """Give what `slopsieve up --json` prints once it answers: `url`, `site_key`, `pid`, `data_dir`.
 
     Ends the program with the service's log if nothing starts.
     """
     with tempfile.TemporaryDirectory(prefix="slopsieve-own-") as folder:
-        log = log or Path(folder, "up.log")
+        log = Path(folder, "up.log")
         with log.open("wb") as errors:
             process = subprocess.Popen(
                 [program(), "up", "--port", "0", "--json", *options],

