@@ -128,6 +128,7 @@ WRONG_VALUES = (
     (EntryKind.NETWORK, "10.0.0.0/16", "belongs to a private network"),
     (EntryKind.NETWORK, "nonsense", "is no network"),
     (EntryKind.PHRASE, "ab", "is too short a phrase"),
+    (EntryKind.PHRASE, "代", "is too short a phrase"),
     (EntryKind.PHRASE, "?!? \u200b\u200b\u200b", "is too short a phrase"),
     (EntryKind.PHRASE, "a" * 201, "is too long a phrase"),
 )

@@ -15,7 +15,6 @@ import pytest
 
 from models.inputs import ModelOutput
 from service.domain.comment import CommentId
-from service.domain.errors import InvalidInputError
 from service.domain.list_entry import EntryKind
 
 
@@ -172,9 +171,3 @@ def test_a_word_of_two_characters_is_blocked(submit, block, classifier, phrase, 
     block(EntryKind.PHRASE, phrase)
 
     assert [submit(text=text).verdict.outcome for text in (spam, ham)] == ["spam", "ham"]
-
-
-@pytest.mark.parametrize("phrase", ["代", "ab", "a代", "도"])
-def test_a_single_character_is_too_short(block, phrase):
-    with pytest.raises(InvalidInputError):
-        block(EntryKind.PHRASE, phrase)
