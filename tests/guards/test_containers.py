@@ -151,14 +151,6 @@ def test_every_variable_with_our_prefix_is_a_setting():
     assert named - VARIABLES == set()
 
 
-def test_every_variable_that_compose_asks_for_is_explained():
-    compose = "".join(path.read_text("utf-8") for path in COMPOSE_FILES)
-    asked = set(re.findall(r"(?<!\$)\$\{(\w+)", compose))
-    example = (DOCKER / ".env.example").read_text("utf-8")
-
-    assert asked == asked & set(re.findall(r"^#?(\w+)=", example, flags=re.MULTILINE))
-
-
 def test_every_container_is_handed_the_secrets_that_it_needs_and_no_other():
     both = ["database_url", "valkey_url"]
     handed = {name: sorted(one["secrets"]) for name, one in EVERY_SERVICE if "secrets" in one}

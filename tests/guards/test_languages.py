@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 from babel.messages.catalog import Catalog
 from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po
-
-from service.domain.text import Phrase
-from service.signals.detectors import DETECTORS
-from tests.contract.detector_examples import EXAMPLES
 
 SERVICE = Path(__file__).parents[2] / "service"
 WEB = SERVICE / "web"
@@ -75,25 +71,3 @@ def test_translations_keep_their_placeholders(path):
             differing.append(message.id)
 
     assert differing == []
-
-
-def templates(value: object) -> Iterator[str]:
-    """Yield the templates of a phrase and of the phrases in it."""
-    if isinstance(value, tuple):
-        for one in value:
-            yield from templates(one)
-    elif isinstance(value, Phrase):
-        yield value.template
-        for one in value.values.values():
-            yield from templates(one)
-    else:
-        assert isinstance(value, int), f"{value!r} is no phrase"
-
-
-@pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: path.stem)
-@pytest.mark.parametrize("detector", DETECTORS, ids=lambda detector: detector.name)
-def test_every_reason_of_a_detector_is_translated(detector, path):
-    catalogue = {message.id for message in read(path) if message.id}
-    signals = [detector(one.comment, one.history) for one in EXAMPLES[detector.name].fires_on]
-
-    assert {one for signal in signals for one in templates(signal.reason)} <= catalogue

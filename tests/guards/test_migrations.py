@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
@@ -90,14 +89,6 @@ def engine(request, tmp_path):
         yield request.getfixturevalue("postgres")
 
 
-def test_migrations_stand_in_one_line_numbered_as_they_follow():
-    assert len(scripts.get_heads()) == 1
-    assert [f"m{number:04d}" for number in range(23, 23 + len(REVISIONS))] == REVISIONS
-    for one in scripts.walk_revisions():
-        assert isinstance(one.down_revision, str | None)
-        assert Path(one.path).name.startswith(f"{one.revision}_")
-
-
 @pytest.mark.parametrize("is_new", [True, False])
 def test_a_new_and_an_upgraded_database_have_what_the_code_speaks_of(engine, is_new):
     if not is_new:
@@ -134,16 +125,6 @@ def test_a_new_and_an_upgraded_database_have_what_the_code_speaks_of(engine, is_
     }
     assert any(partial.values())
     assert {name: found[name] for name in partial} == partial
-
-
-def test_migrating_twice_changes_nothing_the_second_time(engine):
-    before = schema_state(engine)
-
-    changed = [migrate(engine), migrate(engine)]
-
-    assert before is SchemaState.BEHIND
-    assert changed == [True, False]
-    assert schema_state(engine) is SchemaState.UP_TO_DATE
 
 
 def test_of_several_that_migrate_at_once_one_does_it(engine):

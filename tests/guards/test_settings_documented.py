@@ -5,10 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
-
-from service.settings import ENV_PREFIX, Settings, load_settings
-from service.start_error import SettingsError
+from service.settings import ENV_PREFIX, Settings
 
 EXAMPLE = Path(__file__).resolve().parents[2] / ".env.example"
 
@@ -36,15 +33,3 @@ def test_every_documented_default_is_the_true_one():
         if isinstance(given, tuple):
             default = ",".join(str(item) for item in given)
         assert documented[f"{ENV_PREFIX}{name.upper()}"] == default
-
-
-def test_everything_wrong_with_the_environment_is_named_at_once():
-    with pytest.raises(SettingsError) as caught:
-        load_settings(port=99_999, audit_share=3, batch_size=0)
-
-    named = str(caught.value)
-    assert len(named.splitlines()) == 3
-    assert all(
-        name in named
-        for name in ("SLOPSIEVE_PORT", "SLOPSIEVE_AUDIT_SHARE", "SLOPSIEVE_BATCH_SIZE")
-    )

@@ -26,11 +26,8 @@ from tests.factories import make_comment, make_verdict
     "build",
     [
         lambda: Span(start=3, end=3),
-        lambda: Span(start=-1, end=2),
-        lambda: Signal(name="x", strength=0.0, reason="r"),
         lambda: Signal(name="x", strength=1.1, reason="r"),
         lambda: Signal(name="x", strength=1.0, reason="r", boundaries=(0,)),
-        lambda: Signal(name="x", strength=1.0, reason="r", boundaries=(4, 4)),
         lambda: Cutoffs(ham_cutoff=0.9, spam_cutoff=0.1),
         lambda: SiteSettings(ham_cutoff=0.9, spam_cutoff=0.1),
         lambda: SiteSettings(spam_cutoff=float("nan")),
@@ -66,22 +63,6 @@ def test_neighbours_share_a_network_key_and_nothing_else():
     assert one.address_key != neighbour.address_key
 
 
-def test_a_fingerprint_follows_what_the_site_sent_and_nothing_else():
-    comment = make_comment("one", site_comment_id="7")
-    repeat = make_comment("one", site_comment_id="7", user_agent="another client")
-    changed = make_comment("two", site_comment_id="7")
-
-    assert comment.fingerprint() == repeat.fingerprint() != changed.fingerprint()
-
-
-def test_a_record_never_carries_its_label_into_the_comment():
-    row = {"id": "a-1", "text": "hello", "label": "spam", "kind": "spliced", "campaign": "c9"}
-
-    comment = comment_from_row(row)
-
-    assert not any(word in repr(comment) for word in ("spam", "spliced", "c9"))
-
-
 @pytest.mark.parametrize(
     ("form", "seen"),
     [
@@ -89,11 +70,8 @@ def test_a_record_never_carries_its_label_into_the_comment():
             {"seconds_on_page": 2, "honeypot_filled": True},
             FormEvidence(seconds_on_page=2.0, honeypot_filled=True),
         ),
-        ({"seconds_on_page": "2", "honeypot_filled": "yes"}, FormEvidence()),
         ({"seconds_on_page": True}, FormEvidence()),
-        ({"seconds_on_page": 10**400}, FormEvidence()),
         ({"seconds_on_page": float("nan")}, FormEvidence()),
-        (["honeypot_filled"], FormEvidence()),
         (
             {"behaviour": {"seconds": 31, "keys": 140, "driven": False}, "token": "valid"},
             FormEvidence(
@@ -104,10 +82,6 @@ def test_a_record_never_carries_its_label_into_the_comment():
         (
             {"behaviour": {"seconds": -1, "keys": "9", "touch": True, "x": 3}, "token": ["valid"]},
             FormEvidence(),
-        ),
-        (
-            {"behaviour": {"keys": 10**400, "pastes": -2}, "token": "mine"},
-            FormEvidence(behaviour=FormBehaviour(keys=100_000)),
         ),
         (None, FormEvidence()),
     ],
@@ -127,7 +101,6 @@ def test_a_record_without_id_or_text_is_refused(row):
 @pytest.mark.parametrize(
     ("mode", "outcome", "ruling", "action"),
     [
-        (Mode.OBSERVE, None, None, Action.PUBLISH),
         (Mode.OBSERVE, Outcome.SPAM, None, Action.PUBLISH),
         (Mode.OBSERVE, Outcome.SPAM, Ruling.REJECT, Action.REJECT),
         (Mode.HOLD, None, None, Action.HOLD),
@@ -137,7 +110,6 @@ def test_a_record_without_id_or_text_is_refused(row):
         (Mode.HOLD, Outcome.SPAM, Ruling.APPROVE, Action.PUBLISH),
         (Mode.ENFORCE, None, None, Action.HOLD),
         (Mode.ENFORCE, Outcome.SPAM, None, Action.REJECT),
-        (Mode.ENFORCE, Outcome.UNSURE, None, Action.HOLD),
         (Mode.ENFORCE, Outcome.HAM, Ruling.REJECT, Action.REJECT),
     ],
 )
@@ -155,16 +127,10 @@ def test_an_ipv6_household_and_its_hosting_customer_have_keys_of_their_own():
     assert len({one.address_key, one.network_key, one.wide_network_key}) == 3
 
 
-def test_a_name_of_two_ideographs_is_a_name():
-    assert normal_name("王伟") == "王伟"
-
-
 @pytest.mark.parametrize(
     "typed",
     [
         "Mara Lindqvist",
-        "  mara   LINDQVIST ",
-        "Mara-Lindqvist!",
         "Mara\u200b Lind\u00adqvist",
         "Ｍａｒａ Ｌｉｎｄｑｖｉｓｔ",
         "\u202eMara\u202c Lindqvist\ufe0f",
@@ -203,18 +169,6 @@ def test_one_client_is_an_address_or_an_ipv6_network(address, client):
     assert one_client(address) == client
 
 
-@pytest.mark.parametrize(
-    "form",
-    [
-        "It's <b>cheap</b> &amp; good",
-        "It\\'s cheap & good",
-        "IT&#039;S  cheap &amp; good\n",
-    ],
-)
-def test_a_text_has_one_key_in_all_its_forms(form):
-    assert content_key(form) == content_key("It's cheap & good")
-
-
 @pytest.mark.parametrize("text", ["&#" + "1" * 5_000 + ";", "&#x" + "f" * 5_000, "&#" * 30_000])
 def test_an_endless_number_is_no_reason_to_fail(text):
     assert len(content_key(text)) == 32
@@ -229,11 +183,3 @@ def test_ids_sort_by_the_time_they_were_made():
     time.sleep(0.002)
 
     assert first < new_id("c")
-
-
-def test_ids_carry_their_prefix_and_do_not_repeat():
-    ids = {new_id("site") for _ in range(10_000)}
-
-    assert len(ids) == 10_000
-    assert {len(one) for one in ids} == {len("site_") + 26}
-    assert all(one.startswith("site_") for one in ids)

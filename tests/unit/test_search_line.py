@@ -56,7 +56,6 @@ def test_the_line_from_the_manual_is_read():
     ("line", "value"),
     [
         ("https://a.example/b", "https://a.example/b"),
-        ("12:30", "12:30"),
         ('"open end', "open end"),
         ("“curly ones”", "curly ones"),
         ('"foo:1"', "foo:1"),

@@ -47,12 +47,6 @@ def test_a_copy_is_found(grouping):
     assert grouping.find(traits("b", copies=("k0", "k2"))) == found("a")
 
 
-def test_a_shared_target_is_found_with_its_campaign(grouping):
-    grouping.remember(traits("a", "site:x.com", "phone:123"), "c-1")
-
-    assert grouping.find(traits("b", "phone:123")) == found("a", "c-1")
-
-
 def test_doubts_are_not_tied_to_one_another_by_meaning_alone(grouping):
     grouping.remember(traits("a", embedding=spread(1), p_spam=0.6), None)
     close = moved(spread(1), 0.2, 7)

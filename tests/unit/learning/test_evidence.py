@@ -98,18 +98,6 @@ def test_what_the_words_had_told_already_proves_nothing_of_the_evidence_beside_t
     assert told_by_words < weight([(1.0, -1.0, True)] * 40) - 1.0
 
 
-def test_decisions_teach_set_weights_and_undone_ones_do_not():
-    pieces = (Piece(NAME, 1.0, 0.0),)
-    examples = [make_example(n, pieces=pieces) for n in range(1, 6)]
-
-    taught = learn_all(examples, salt=SALT)
-    without = learn_all(examples[:2], salt=SALT)
-
-    assert taught.evidence.weight_of(NAME, prior=1.0).decisions == 5
-    assert without.evidence.every() == learn_all([], salt=SALT).after(examples[:2]).evidence.every()
-    assert len(without.evidence.every()[NAME]) == 2
-
-
 def test_a_newcomer_and_a_site_key_move_no_set_weight():
     pieces = (Piece(NAME, 1.0, 0.0),)
     examples = [

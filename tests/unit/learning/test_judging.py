@@ -10,9 +10,8 @@ from service.domain.verdict import Outcome, Signal, WeighedSignal, WeightKind
 from service.learning.features import Kind, count_features, name_features
 from service.learning.judging import lean_on
 from service.learning.taught import learn_all
-from service.scoring.conclude import sum_up
 from service.scoring.explanation import explain
-from service.scoring.lean import LEAST_LEAN, beside_of, quote_lean, recorded_lean
+from service.scoring.lean import LEAST_LEAN, beside_of, recorded_lean
 from service.scoring.weights import Cutoffs
 from tests.factories import make_comment, make_verdict
 from tests.unit.learning.training_examples import HAM, SALT, SPAM, features_of, make_example
@@ -106,7 +105,6 @@ def examples_on(text: str, **changes) -> list:
     "text",
     [
         "Cheap  Radiators, order NOW from https://shop.example/a and pay later",
-        "<b>Cheap</b> radiators \u200bfrom\u200b shop.example !!!",
         "",
         "?!",
         "\U0001f600 один два \u202eхуй",
@@ -123,24 +121,6 @@ def test_every_word_pair_and_link_that_is_named_is_one_that_counts(text):
         if one.span is not None:
             assert text[one.span.start : one.span.end]
             assert one.says.split()[0] in text.lower()
-
-
-def test_a_verdict_names_the_words_and_the_link_that_decisions_taught():
-    text = "Visit https://shop.example/x for radiators"
-    comment = make_comment("Hello, " + text)
-
-    verdict = judged(comment, examples_on(text))
-
-    lean = recorded_lean(verdict)
-    assert lean.contribution > 0
-    assert 1 <= len(lean.signal.spans) <= 3
-    assert "shop.example" in quote_lean(lean.signal, comment.text)
-    alone = verdict.base + verdict.model_contribution
-    assert (verdict.score, list(verdict.signals)) == sum_up(alone, verdict.signals, NAMING_CUTOFFS)
-    said = next(one for one in explain(verdict, comment.text) if "decided here" in one)
-    assert "mostly by " in said
-    assert "“shop.example”" in said
-    assert f"{lean.contribution:+.2f}" in said
 
 
 def test_no_words_are_sought_for_an_outcome_that_decisions_did_not_change():

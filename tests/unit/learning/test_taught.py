@@ -14,7 +14,7 @@ from service.learning.features import Hand, TrainingExample
 from service.learning.numbers import BOUND, CUTOFF_MARGIN, UNPROMISED_MARGIN
 from service.learning.own_cutoffs import Outermost, Predicted, find_outermost
 from service.learning.residual import Shared
-from service.learning.taught import Evidence, Taught, learn_all
+from service.learning.taught import Taught, learn_all
 from service.scoring.conclude import logit
 from service.scoring.weights import Cutoffs
 from tests.factories import SITE
@@ -98,18 +98,6 @@ def test_a_residual_that_only_hurts_goes_unused():
     evidence = learn_all(examples, salt=SALT).sites[SITE].evidence
 
     assert evidence.beliefs[0] > 0.9
-
-
-def test_learning_that_only_hurts_costs_little_more_than_the_number_of_experts():
-    evidence, frozen_loss, mixed_loss = Evidence(), 0.0, 0.0
-    for n in range(200):
-        sign = 1.0 if n % 3 else -1.0
-        moved = [0.0, -4.0 * sign, -5.0 * sign]
-        frozen_loss += math.log1p(math.exp(-3.0))
-        mixed_loss += math.log1p(math.exp(-sign * evidence.mix(3.0 * sign, moved)))
-        evidence = evidence.after(3.0 * sign, moved, is_spam=sign > 0)
-
-    assert mixed_loss < frozen_loss + math.log(3) + 0.02 * 200
 
 
 @pytest.mark.parametrize("contradicts", [False, True])

@@ -74,26 +74,3 @@ def test_rows_that_are_looked_up_keep_their_numbers(scale_shape):
     # Bit by bit: both multiply one number of float32 by another.
     expected = table.astype(np.float32) * scale.astype(np.float32)
     assert (found == expected[ids]).all()
-
-
-def test_a_table_with_a_scale_a_row_is_widened_after_the_look_up():
-    model = _look_up(np.ones((40, 8)), np.ones((40, 1)))
-
-    prepare_for_cpu(_core, model)
-
-    gathered = [op for op in model.get_ordered_ops() if op.get_type_name() == "Gather"]
-    assert {op.get_output_element_type(0).get_type_name() for op in gathered} == {"i8", "f32"}
-    assert not any(op.get_output_partial_shape(0) == ov.PartialShape([40, 8]) for op in gathered)
-
-
-def test_a_network_without_int8_stays_as_it_is():
-    rows = _ops.parameter([2, 3], np.float32)
-    weights = _ops.constant(np.eye(3, dtype=np.float32))
-    model = ov.Model(
-        [_ops.matmul(rows, weights, transpose_a=False, transpose_b=True)], [rows], "floats"
-    )
-
-    prepare_for_cpu(_core, model)
-
-    given = np.arange(6).reshape(2, 3)
-    assert _run(model, given) == pytest.approx(given)

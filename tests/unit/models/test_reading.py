@@ -138,18 +138,14 @@ DISGUISES = {
     "soft hyphen": lambda word: "\u00ad".join(word),
     "bold": lambda word: "".join(chr(0x1D41A + LETTERS.index(c)) for c in word),
     "full-width": lambda word: "".join(chr(0xFF41 + LETTERS.index(c)) for c in word),
-    "in circles": lambda word: "".join(chr(0x24D0 + LETTERS.index(c)) for c in word),
     "struck through": lambda word: "".join(c + "\u0336" for c in word),
-    "underlined": lambda word: "".join(c + "\u0332" for c in word),
     "stacks of marks": lambda word: "".join(c + "\u0316\u0301\u0347\u0300" for c in word),
     "a mark on every letter": lambda word: "".join(c + "\u0302" for c in word),
     "look-alikes": lambda word: word[:2] + "".join(LOOK_ALIKES.get(c, c) for c in word[2:]),
     "apart by blanks": " ".join,
     "apart by hyphens": "-".join,
-    "apart by dots": ".".join,
     "apart and struck through": lambda word: " ".join(c + "\u0336" for c in word),
     "digits": lambda word: word.replace("i", "1").replace("a", "4").replace("o", "0"),
-    "digits and zero-width": lambda word: "\u200b".join(word.replace("o", "0")),
 }
 WORDS = ["casino", "viagra", "telegram", "discount"]
 
@@ -239,22 +235,6 @@ def test_the_characters_of_a_plain_text_tile_the_original(text):
     assert all(start < end for start, end in places)
     assert all(a[1] == b[0] for a, b in pairwise(places))
     assert not places or (places[0][0] == 0 and places[-1][1] == len(text))
-
-
-@given(odd_text, st.sampled_from(WORDS), st.sampled_from(sorted(DISGUISES)), odd_text)
-def test_a_disguised_word_keeps_its_place_whatever_stands_around_it(before, word, disguise, after):
-    disguised = DISGUISES[disguise](word)
-    ahead = f"{before} \n"
-    view = view_text(f"{ahead}{disguised}\n {after}")
-    # Other words of the text may bring a rule to bear on it, or spoil it; then nothing is promised.
-    start = view.text.find(f"\n{word}\n") + 1
-    if not start:
-        return
-
-    first, end = view.original(start, start + len(word))
-
-    assert first >= len(ahead) or word in before
-    assert (first, end) == (len(ahead), len(ahead) + len(disguised)) or word in before + after
 
 
 def test_disguises_are_counted_and_joiners_are_none():

@@ -80,14 +80,6 @@ def test_spans_name_the_words_of_the_original(tokeniser, text, words):
     assert "".join(seen.split()) == "".join(words)
 
 
-def test_tokens_of_a_link_stand_for_the_whole_link(tokeniser):
-    text = "see https://shop.example/cheap-watches now"
-
-    (window,) = tokeniser.windows(ModelInput(text=text))
-
-    assert set(words_of(text, window)) == {"see", "https://shop.example/cheap-watches", "now"}
-
-
 def test_a_long_comment_gives_windows_that_overlap_and_cover_all_of_it(tokeniser):
     text = long_text(900)
 

@@ -100,13 +100,10 @@ def test_errors_are_not_delivered_and_told_in_fixed_words(status, site):
         (503, "Sun, 01 Mar 2026 12:01:00 GMT", 60.0),
         (503, "Sun, 01 Mar 2026 11:00:00 GMT", 0.0),
         (503, "999999999999", 86_400.0),
-        (429, "9" * 400, 86_400.0),
         (429, "soon", None),
         (429, "-5", None),
-        (429, "1e9", None),
         (429, "Sun, 01 Mar 2026 12:01:00 -0000", None),
         (500, "120", None),
-        (200, "120", None),
     ],
 )
 def test_a_site_may_ask_to_be_left_alone_for_a_while(status, value, seconds, site):

@@ -15,10 +15,6 @@ ADVERT = (
     "Please visit https://benches.example/offer and choose your favourite model today."
 )
 CHINESE = "我们公司专业提供优质的网站建设服务,欢迎各位朋友前来咨询了解,价格优惠,质量保证。"
-RUSSIAN = (
-    "Предлагаем деревянную мебель ручной работы напрямую от производителя, гарантия двадцать лет, "
-    "пишите менеджеру Светлане прямо сегодня вечером"
-)
 KOREAN = (
     "안녕하세요 저희 회사는 친환경 가구를 직접 제작하여 전국으로 무료 배송해 드리고 있습니다 "
     "지금 홈페이지 방문"
@@ -32,13 +28,10 @@ COPIES = {
     "hidden characters": (ADVERT, ADVERT.replace("e", "e\u200b")),
     "capitals": (ADVERT, ADVERT.upper()),
     "Chinese": (CHINESE, CHINESE.replace("朋友", "老板")),
-    "Russian": (RUSSIAN, RUSSIAN.replace("Светлане", "Надежде")),
     "Korean": (KOREAN, KOREAN.replace("회사는", "매장은")),
 }
 HONEST = (
     "Thanks, great post!",
-    "Thanks for sharing this, very helpful.",
-    "Great article, thank you so much for writing it!",
     "This worked for me, thanks a lot for the help with it.",
     "谢谢分享,写得很好!",
 )

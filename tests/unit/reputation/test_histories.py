@@ -27,7 +27,6 @@ def rejected(kind: Kind, ago: timedelta) -> float:
     [
         (Kind.ADDRESS, timedelta(0), 1.0),
         (Kind.ADDRESS, 8 * WEEK, 0.5),
-        (Kind.ADDRESS, 16 * WEEK, 0.25),
         (Kind.ADDRESS, 27 * WEEK, 0.0),
         (Kind.ADDRESS, -WEEK, 1.0),
         (Kind.CONTENT, 5 * DAY, 0.5),

@@ -126,12 +126,9 @@ def test_a_line_without_end_is_one_wrong_line():
     [
         "Shop.Example",
         "shop.example.",
-        ".shop.example",
         "*.shop.example",
-        "@shop.example",
         "||shop.example^",
         "0.0.0.0 shop.example",
-        "127.0.0.1\tshop.example # remark",
         "shop.example :127.0.0.2:text",
     ],
 )

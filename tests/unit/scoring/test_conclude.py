@@ -67,15 +67,6 @@ def test_logistic_never_overflows(log_odds):
     assert 0.0 <= logistic(log_odds) <= 1.0
 
 
-def test_a_signal_without_a_weight_is_recorded_and_counts_nothing():
-    plain = conclude_on(weights=WEIGHTS)
-
-    verdict = conclude_on(make_signal("newcomer"), weights=WEIGHTS)
-
-    assert [w.signal.name for w in verdict.signals] == ["newcomer"]
-    assert verdict.score == plain.score
-
-
 @pytest.mark.parametrize(("p_spam", "is_marked"), [(0.05, False), (0.4, True), (0.99, True)])
 def test_promotion_is_marked_where_a_person_may_look(p_spam, is_marked):
     output = ModelOutput(p_spam=p_spam, promo_spans=((3, 9),))

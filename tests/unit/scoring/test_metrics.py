@@ -69,27 +69,6 @@ def test_recall_at_a_false_positive_rate_is_the_best_point_of_the_curve_that_kee
     assert point.recall == pytest.approx(recalls[rates <= target].max(), abs=1e-12)
 
 
-_TIED = [True, True, False, False, False, False], [0.9, 0.8, 0.8, 0.1, 0.1, 0.1]
-_HAM_ON_TOP = [False, True, True], [0.9, 0.9, 0.2]
-
-
-@pytest.mark.parametrize(
-    ("scored", "rate", "threshold", "caught", "lost"),
-    [
-        (_TIED, 0.2, 0.9, 1, 0),
-        (_TIED, 0.25, 0.8, 2, 1),
-        (_HAM_ON_TOP, 0.01, math.inf, 0, 0),
-    ],
-)
-def test_no_tie_is_parted_in_our_favour_and_no_threshold_made_up(
-    scored, rate, threshold, caught, lost
-):
-    point = recall_at_false_positive_rate(*map(np.array, scored), max_false_positive_rate=rate)
-
-    assert (point.threshold, point.spam_caught, point.ham_lost) == (threshold, caught, lost)
-    assert (point.recall, point.false_positive_rate) == (caught / point.n_spam, lost / point.n_ham)
-
-
 @each_draw
 def test_the_interval_of_the_area_follows_delong_computed_pair_by_pair(is_spam, p_spam):
     is_spam, p_spam = is_spam[:60], p_spam[:60]

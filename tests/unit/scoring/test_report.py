@@ -15,7 +15,6 @@ from service.scoring.report.figures import (
     ScoreCollector,
     SliceBy,
     measure,
-    share_of,
 )
 from service.scoring.report.markdown import (
     Evaluation,
@@ -84,42 +83,6 @@ def test_opposites_of_the_label_are_listed_worst_first():
 
     assert [m.id for m in found.ham_lost] == ["c1", "c0"]
     assert [m.id for m in found.spam_missed] == ["c3", "c2"]
-
-
-def test_comments_without_a_label_are_said_apart_and_counted_nowhere():
-    collected = collect((0.1, None), (0.95, None), (0.95, True), source="blog")
-
-    found = measure(collected, WEIGHTS)
-
-    assert found.overall.n == 1
-    assert found.unlabelled == {"blog": {Outcome.HAM: 1, Outcome.SPAM: 1}}
-
-
-def test_each_slice_is_measured_apart_and_all_of_them_together():
-    collected = ScoreCollector()
-    for number in range(20):
-        is_spam = number % 2 == 0
-        collected.add(judged(0.8 if is_spam else 0.3), facts(is_spam=is_spam, source="clean"))
-        collected.add(judged(0.3 if is_spam else 0.8), facts(is_spam=is_spam, source="mixed up"))
-
-    found = measure(collected, WEIGHTS)
-
-    by_source = {s.name: s for s in found.slices[SliceBy.SOURCE]}
-    assert by_source["clean"].verdict.roc_auc.auc == 1.0
-    assert by_source["mixed up"].verdict.roc_auc.auc == 0.0
-    assert found.overall.verdict.roc_auc.auc == 0.5
-    assert found.overall.n == 40
-
-
-def test_too_few_comments_get_counts_and_no_figure():
-    collected = collect(*[(0.9, True)] * 9, *[(0.1, False)] * 9)
-
-    overall = measure(collected, WEIGHTS).overall
-
-    assert overall.verdict.roc_auc is None
-    assert overall.verdict.points == (None, None, None, None)
-    assert overall.confusion.false_positive_rate == share_of(0, 9)
-    assert share_of(0, 9).share is None
 
 
 def test_a_false_positive_rate_finer_than_one_ham_is_not_promised():

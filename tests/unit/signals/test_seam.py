@@ -97,17 +97,6 @@ def test_a_seam_that_only_the_classifier_brings_out_is_told_apart():
     assert signals[1].boundaries == (len(REMARK),)
 
 
-def test_a_seam_that_style_shows_keeps_its_strength():
-    comment = make_comment(REMARK + LOUD, post=TITLE)
-    fired = abrupt_shift(comment, History())
-    assert fired is not None
-
-    (placed,) = place_seam(comment, (fired,), marked(comment.text, LOUD))
-
-    assert (placed.name, placed.strength) == (fired.name, fired.strength)
-    assert placed.boundaries == (len(REMARK),)
-
-
 def test_the_classifiers_marks_move_the_seam():
     comment = make_comment(REMARK + QUIET + " " + LOUD, post=TITLE)
     fired = abrupt_shift(comment, History())

@@ -254,19 +254,6 @@ def test_a_batch_holds_what_can_be_judged_in_its_longest_time_and_never_too_litt
     assert (min(sizes[5:]), max(sizes[5:])) == (least, most)
 
 
-@pytest.mark.parametrize("lane", list(Lane))
-def test_on_a_busy_machine_a_long_line_is_judged_in_batches_that_pay(loop, lane):
-    judge = SlowJudge(loop, fixed=0.15, each=0.02)
-    batcher = make_served(loop, judge)
-    keep_full(batcher, judge, batches=10, lane=lane, loop=loop)
-    judge.spent = 0.0
-
-    sizes = keep_full(batcher, judge, batches=30, lane=lane, loop=loop)
-
-    rate, best = sum(sizes) / judge.spent, 64 / judge.seconds(64)
-    assert rate > 0.8 * best
-
-
 def test_a_batch_grows_with_its_fixed_cost_and_shrinks_again(loop):
     judge = SlowJudge(loop, fixed=0.005, each=0.006)
     batcher = make_served(loop, judge)

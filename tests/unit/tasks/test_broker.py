@@ -52,14 +52,8 @@ def test_a_message_carries_an_id_alone_and_comes_through_even_when_it_was_put_ba
 @pytest.mark.parametrize(
     "foreign",
     [
-        5,
-        [],
-        None,
         {},
-        message([1]),
-        message({}),
         message({"comment_id": 5}),
-        message({"comment_id": ""}),
         message({"comment_id": "c" * 101}),
         message({"comment_id": "com_1", "__type__": "uuid", "__value__": 5}),
         message(AN_ID, body=base64.b64encode('{"comment_id": "c"}'.encode("utf-16")).decode()),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +17,6 @@ from tests.encoders import small_encoder, small_network
 from tests.factories import make_comment
 from tests.unit.training.decided import some_words, write_rows
 from training import train
-from training.contrasts import CONTRASTS
 from training.data.dataset import DEFAULT_DATA, Example
 from training.data.rotation import RotationConfig
 from training.network import tune
@@ -132,24 +130,6 @@ def test_nothing_is_trained_twice_unless_forced(models_dir, files, capsys):
     assert sorted(path.name for path in models_dir.iterdir()) == ["CURRENT", "one"]
 
 
-def test_a_taken_name_is_refused_in_one_line(models_dir, files, capsys):
-    assert run(models_dir, "--name", "one", data=files) == 1
-
-    said = capsys.readouterr().err.splitlines()
-    assert len(said) == 1
-    assert "versions never change" in said[0]
-    assert read_current_name(models_dir) == "one"
-
-
-def test_the_card_names_every_file_by_its_sha256(card, files):
-    named = {file["name"]: file["sha256"] for file in card["data"]}
-
-    assert (
-        named.items()
-        >= {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}.items()
-    )
-
-
 def counted(measured: dict) -> int:
     return measured["all_evidence"]["n_spam"] + measured["all_evidence"]["n_ham"]
 
@@ -187,32 +167,6 @@ def test_the_promises_are_measured_out_of_fold(card):
     assert promises["ham_called_spam"]["count"] == measured["n_ham"]
     assert promises["ham_called_spam"]["hits"] <= 0.001 * measured["n_ham"]
     assert promises["spam_called_ham"]["count"] == measured["n_spam"]
-
-
-def test_the_card_sets_all_evidence_beside_its_parts_and_a_tfidf_filter(card):
-    ways = {row["way"] for row in card["evidence_table"] if row["source"] == "all"}
-
-    assert ways == {
-        "all evidence",
-        "model alone",
-        "network alone",
-        "linear member alone",
-        "signals alone",
-        "TF-IDF",
-    }
-
-
-def test_the_card_says_what_rounding_to_int8_changed(card):
-    rounding = card["rounding_to_int8"]
-
-    assert rounding["n"] == 40
-    assert 0 <= rounding["ham_to_spam_or_back"] <= rounding["outcomes_changed"] <= 40
-    assert 0.0 <= rounding["largest_change_of_p_spam"] < 1.0
-
-
-def test_the_card_has_a_row_for_each_contrast_and_label(card):
-    assert len(card["contrasts"]) == 2 * len(CONTRASTS)
-    assert {row["count"] for row in card["contrasts"]} <= {1, 2, 3}
 
 
 def test_torch_weights_lie_beside_the_version_in_half_precision(models_dir):

@@ -116,21 +116,3 @@ def test_an_upkeep_run_counts_how_it_ended_and_what_it_dealt_with(get, counting)
     assert get("slopsieve_upkeep_runs_total", {"task": "sweep", "outcome": "failed"}) == 1
     assert get("slopsieve_upkeep_handled_total", {"task": "sweep"}) == 7
     assert get("slopsieve_upkeep_seconds_count", {"task": "sweep"}) == 2
-
-
-@pytest.mark.parametrize(
-    ("process", "name"),
-    [
-        ("worker", "slopsieve_verdicts_total"),
-        ("api", "slopsieve_comments_kept_total"),
-        ("background", "slopsieve_callback_attempts_total"),
-    ],
-)
-def test_what_a_process_will_count_is_there_from_the_beginning_as_zero(
-    registry, counting, process, name
-):
-    counting.expect(process)
-
-    values = [s.value for m in registry.collect() for s in m.samples if s.name == name]
-    assert values
-    assert set(values) == {0}

@@ -28,7 +28,6 @@ def example(**changes):
     ("known", "near", "exact"),
     [
         (len(REMARK), 1, 1),
-        (len(REMARK) - 1, 1, 1),
         (COMMENT.text.index("You"), 1, 0),
         (COMMENT.text.index("The"), 0, 0),
         (COMMENT.text.index("70%"), 1, 0),

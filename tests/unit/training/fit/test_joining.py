@@ -101,21 +101,6 @@ def test_words_of_promotion_are_learnt_from_what_is_marked_in_authored_comments(
     assert fit_marks([marked] * 40, CONFIG) is None
 
 
-def test_the_linear_member_is_the_mean_of_as_many_draws_of_glued_copies_as_asked_for():
-    examples = EXAMPLES[:120]
-    features = [count_features(one.input) for one in examples]
-
-    def said(config: JoinConfig) -> np.ndarray:
-        table = fit_linear(examples, config)
-        return np.array([table.sum_of(one) for one in features])
-
-    of_each = [said(replace(CONFIG, seed=CONFIG.seed + n, draws=1)) for n in range(3)]
-
-    assert not np.allclose(of_each[0], of_each[1])
-    # Coefficients are kept in half precision.
-    assert said(replace(CONFIG, draws=3)) == pytest.approx(np.mean(of_each, axis=0), abs=0.02)
-
-
 def test_words_of_woven_advertisements_speak_for_spam_and_those_around_them_do_not():
     around, advert = "You can walk the river path to the mill.", " Discover exquisite Alpina boots."
     text = around + advert

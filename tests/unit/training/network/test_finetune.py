@@ -114,17 +114,3 @@ def test_a_head_learns_only_from_what_is_known_to_it(tokeniser):
     (after,), (before,) = taught.heads, untaught.heads
     assert not torch.equal(after.spam.weight, before.spam.weight)
     assert torch.equal(after.promotion.weight, before.promotion.weight)
-
-
-def test_a_comment_of_many_windows_is_learnt_from(tokeniser):
-    long = TrainingExample(input=ModelInput(text="([" * 2_000), is_spam=True)
-    untaught = small_network()
-
-    taught = tune(
-        small_network(),
-        tokeniser,
-        training_examples=[long, *make_training_examples()[:3]],
-        config=make_config(epochs=1.0, variation=Variation(swap_hosts=0.0)),
-    )
-
-    assert digest(taught) != digest(untaught)

@@ -50,15 +50,6 @@ def test_the_graphs_say_what_the_exits_say(exits):
     assert not torch.allclose(first[0], last[0])
 
 
-def test_padding_changes_no_answer():
-    network, (ids, kinds, mask) = make_network(), make_arrays()
-
-    padded = network.answers(ids, kinds, mask)[-1][0][1]
-    alone = network.answers(ids[1:, :8], kinds[1:, :8], mask[1:, :8])[-1][0][0]
-
-    assert torch.allclose(padded, alone, atol=1e-5)
-
-
 @pytest.fixture(scope="module")
 def windows(tokeniser):
     return [tokeniser.windows(one)[0] for one in COMMENTS]

@@ -100,15 +100,6 @@ def test_a_lane_in_which_nothing_moves_takes_one_a_second(lane):
     assert 8 <= joined <= 11
 
 
-def test_after_a_standstill_everybody_joins_again(lane):
-    lane.run(seconds=20.0, verdicts_a_second=0, checks_a_second=200)
-
-    lane.run(seconds=2.0, verdicts_a_second=400, checks_a_second=200)
-    joined = lane.run(seconds=5.0, verdicts_a_second=400, checks_a_second=200)
-
-    assert joined == 1_000
-
-
 def test_comments_that_were_lost_hold_nobody_up_for_long(lane):
     lane.run(seconds=0.5, verdicts_a_second=0, checks_a_second=100)
     lane.lose()

@@ -106,19 +106,6 @@ def test_a_thread_that_cannot_be_started_sends_one_away_and_not_all_who_come_lat
     assert case.comment.id == "c1"
 
 
-def test_a_thread_that_died_is_replaced_when_the_next_one_waits(looks):
-    waiting = VerdictWaiter(looks, max_waiting=1)
-    dead = threading.Thread(target=lambda: None)
-    dead.start()
-    dead.join()
-    waiting._looker = dead
-    looks.judged = {"c1"}
-
-    case = waiting.for_verdict(CommentId("c1"), seconds=10)
-
-    assert case is not None
-
-
 def test_while_nobody_waits_a_look_that_fails_is_the_last(looks):
     looks.error = StoreUnavailableError("away")
     waiting = VerdictWaiter(looks, max_waiting=1)

@@ -27,25 +27,19 @@ TURNS = Piece(kind=PieceKind.SEAM, hint="turns into an advertisement", promo=Tru
             [_layer(1, (0, 5)), _layer(2, (3, 7))],
             [("abc", (1,)), ("de", (1, 2)), ("fg", (2,)), ("h", ())],
         ),
-        (
-            "abcdef",
-            [_layer(1, (0, 6)), _layer(2, (2, 4))],
-            [("ab", (1,)), ("cd", (1, 2)), ("ef", (1,))],
-        ),
         ("abc", [_layer(1, (1, 99)), _layer(2, (50, 60))], [("a", ()), ("bc", (1,))]),
         (
             "ab\u200b\u200b\u200bcd",
             [_layer(1, (3, 6))],
             [("ab", ()), ("U+200B ×3", ()), ("c", (1,)), ("d", ())],
         ),
-        ("\u200b\u200bcd", [_layer(1, (0, 2))], [("U+200B ×2", (1,)), ("cd", ())]),
         (
             "Z" + "\u0301" * 500 + "algo",
             [],
             [("Z" + "\u0301" * 5, ()), ("+495 combining marks", ()), ("algo", ())],
         ),
     ],
-    ids=["overlap", "inside", "beyond the text", "amid unseen", "unseen alone", "tower"],
+    ids=["overlap", "beyond the text", "amid unseen", "tower"],
 )
 def test_text_is_parted_where_layers_and_stand_ins_begin_and_end(text, layers, shown):
     pieces = part_text(text, layers=layers)
@@ -84,12 +78,6 @@ def test_hosts_are_told_apart_from_the_rest_of_a_link():
     assert [p.text for p in pieces if p.host] == ["a.example"]
 
 
-def test_a_host_of_unseen_characters_alone_marks_nothing_after_it():
-    pieces = part_text("a\u200b\u200b\u200bb c", hosts=[Span(start=2, end=3)])
-
-    assert [p.text for p in pieces if p.host] == []
-
-
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
@@ -97,14 +85,10 @@ def test_a_host_of_unseen_characters_alone_marks_nothing_after_it():
         ("a\u202egnp.exe", "RLO"),
         ("a\u2066b\u2069", "LRI"),
         ("a\u200e\u200fb", "LRM RLM"),
-        ("a\x00b", "U+0000"),
         ("a\u2028b", "U+2028"),
         ("a\ud800b", "U+D800"),
         ("a\u3164b", "U+3164"),
         ("a\U000e0041b", "U+E0041"),
-        ("a\U000e0101b", "U+E0101"),
-        ("a\u200b\u200b\u200bb", "U+200B ×3"),
-        ("pay\u200cpal", "U+200C"),
         ("\u200da", "U+200D"),
         ("a\u2060\u2061\u2062\u2063b", "4 unseen"),
     ],
@@ -126,10 +110,7 @@ def test_what_prints_nothing_is_replaced_by_something_that_does(text, shown):
         "क्\u200dष",
         "👩\u200d🚀 🏳️\u200d🌈",
         "line\nbreak\ttab\r\n",
-        "Việt Nam, phở",
         "שָׁלוֹם",
-        "no\u00a0break",
-        "全角\u3000空白",
         "؀ ۝",
     ],
 )
@@ -192,19 +173,12 @@ def test_a_long_text_is_cut_between_words_or_at_a_line(text, chars, lines, begin
     "flood",
     [
         "\u0301" * 500_000,
-        "\u200d" * 500_000,
         "\u200b\u200c" * 250_000,
-        ("a" + "\u0301" * 5) * 80_000,
         "\u0301\u200b" * 30_000,
         "a" * 1_000_000,
-        "\n" * 1_000_000,
-        " " * 1_000_000,
         ("\n\n\n" + " " * 1_000) * 1_000,
     ],
-    ids=[
-        *("marks", "joiners", "mixed", "low towers", "alternating", "letters"),
-        *("empty lines", "spaces", "spaced lines"),
-    ],
+    ids=["marks", "mixed", "alternating", "letters", "spaced lines"],
 )
 def test_floods_are_parted_in_linear_time(flood):
     start = time.process_time()
