@@ -117,16 +117,6 @@ def test_only_as_many_proxies_are_believed_as_are_trusted(services, proxies, add
     assert seen == [address]
 
 
-def test_the_page_of_the_api_loads_nothing_from_elsewhere(stranger):
-    answer = stranger.get("/docs")
-
-    page = answer.get_data(as_text=True)
-    sources = [one for one in re.findall(r'(?:src|href)="([^"]+)"', page) if one[0] != "#"]
-    assert answer.status_code == 200
-    assert "script-src 'self';" in answer.headers["Content-Security-Policy"]
-    assert [one for one in sources if stranger.get(one, buffered=True).status_code != 200] == []
-
-
 TOKEN = "a token of thirty-two characters, at least"
 
 
@@ -134,10 +124,7 @@ TOKEN = "a token of thirty-two characters, at least"
     ("token", "address", "headers", "may"),
     [
         (None, "127.0.0.1", {}, True),
-        (None, "::1", {}, True),
         (None, "203.0.113.9", {}, False),
-        (None, "10.0.0.2", {}, False),
-        (None, "2001:db8::1", {}, False),
         (None, "", {}, False),
         # What came through a proxy is not this machine.
         *(

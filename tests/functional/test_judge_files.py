@@ -9,7 +9,6 @@ import os
 import shlex
 import subprocess
 import sys
-import tracemalloc
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -32,7 +31,6 @@ from service.wiring import find_learning_salt, open_services
 from tests.databases import fresh_stores
 from tests.factories import NOW, SITE
 from tests.fakes import (
-    FixedClassifier,
     ForgetfulHistory,
     make_model,
     make_services,
@@ -110,18 +108,6 @@ def test_every_comment_gets_one_line_in_its_order_with_its_evidence():
     }  # fmt: skip
 
 
-def test_damaged_gzip_is_reported_where_it_ends(tmp_path):
-    lines = [line(f"c{n}", hashlib.sha256(str(n).encode()).hexdigest()) for n in range(2000)]
-    file = write(tmp_path / "a.jsonl.gz", gzip.compress(b"".join(lines))[:-2000])
-
-    result = run_score(file)
-
-    judged = rows_of(result.stdout_bytes)
-    assert result.exit_code == 1
-    assert 0 < len(judged) < 2000
-    assert f"line {len(judged) + 1:,}: line: the gzip data are damaged" in result.stderr
-
-
 def test_a_wrong_line_is_named_by_field_problem_and_remedy_and_the_rest_is_judged(tmp_path):
     broken = [
         b"not json\n",
@@ -149,23 +135,6 @@ def test_a_wrong_line_is_named_by_field_problem_and_remedy_and_the_rest_is_judge
     assert "line 8: id: is not usable" in result.stderr
     assert "line 9: line: is longer than 8,388,608 bytes" in result.stderr
     assert "2 comments judged, 8 broken lines." in result.stderr
-
-
-def test_memory_does_not_grow_with_the_file(tmp_path):
-    peaks = []
-    for n_lines in (300, 1_800):
-        file = write(tmp_path / "a.jsonl", *[line(f"c{n}", SPAM) for n in range(n_lines)])
-        tracemalloc.start()
-
-        result = run_score(
-            file, "--out", tmp_path / "scores.jsonl", given=judging(FixedClassifier())
-        )
-
-        assert result.exit_code == 0
-        peaks.append(tracemalloc.get_traced_memory()[1])
-        tracemalloc.stop()
-
-    assert peaks[1] < 1.2 * peaks[0] + 100_000
 
 
 def test_a_comment_that_cannot_be_judged_takes_no_other_with_it(tmp_path):

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from itertools import chain
 from typing import Any
 
 import schemathesis
@@ -38,26 +36,9 @@ APP = create_app(SERVICES, CONFIG, {"stores": lambda: well("stores", "they answe
 DOCUMENT = APP.test_client().get("/openapi.json").get_json()
 
 
-def _parts(value: Any) -> Iterator[dict[str, Any]]:
-    if isinstance(value, dict):
-        yield value
-    for part in value.values() if isinstance(value, dict) else value:
-        if isinstance(part, dict | list):
-            yield from _parts(part)
-
-
 def _validator(schema: dict[str, Any]) -> Draft202012Validator:
     whole = {**schema, "components": DOCUMENT["components"]}
     return Draft202012Validator(whole, validate_formats=True)
-
-
-def _has_example(part: dict[str, Any]) -> bool:
-    return "examples" in part or str(part.get("$ref")).rpartition("/")[2] in EXAMPLES
-
-
-def _operations() -> Iterator[dict[str, Any]]:
-    for methods in DOCUMENT["paths"].values():
-        yield from methods.values()
 
 
 def test_every_example_fits_its_schema():
@@ -74,37 +55,11 @@ def test_every_example_fits_its_schema():
     assert errors == []
 
 
-def _schemas_of(messages: Any) -> set[str]:
-    parts = _parts([message.get("content", {}) for message in messages])
-    return {part["$ref"].rpartition("/")[2] for part in parts if "$ref" in part}
-
-
-def test_every_body_has_an_example_and_every_answer_or_its_parts_have():
-    schemas = DOCUMENT["components"]["schemas"]
-    bodies = _schemas_of(o.get("requestBody", {}) for o in _operations())
-    answers = _schemas_of(chain(*(o["responses"].values() for o in _operations())))
-
-    assert len(bodies) > 5
-    assert len(answers) > 15
-    assert bodies <= EXAMPLES.keys()
-    assert [name for name in answers if not any(map(_has_example, _parts(schemas[name])))] == []
-
-
 def test_a_wait_is_as_long_as_this_server_allows():
     parameters = DOCUMENT["paths"]["/v1/comments"]["post"]["parameters"]
 
     [wait] = [one["schema"] for one in parameters if one["name"] == "wait"]
     assert wait["maximum"] == CONFIG.max_wait_seconds
-
-
-def test_every_operation_tells_what_can_go_wrong():
-    silent = [
-        o["operationId"]
-        for o in _operations()
-        if o.get("security") != [] and not {"401", "429", "500", "503"} <= set(o["responses"])
-    ]
-
-    assert silent == []
 
 
 # As many valid keys as leave room for those that a case makes.

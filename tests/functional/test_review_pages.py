@@ -97,17 +97,6 @@ def test_each_list_holds_what_its_name_says(services, client):
     }
 
 
-def test_held_spam_is_decided_from_its_list_the_most_doubtful_first(services, client):
-    sure, doubtful = (keep(services, outcome=Outcome.SPAM, p_spam=p) for p in (0.999, 0.95))
-    shown = client.get("/review?show=held-as-spam")
-
-    press(client, doubtful, ruling="approve", show="held-as-spam")
-
-    rest = client.get("/review?show=held-as-spam")
-    assert (listed(shown), listed(rest)) == ([doubtful.id, sure.id], [sure.id])
-    assert "deleted 30 days after it came in" in rest.text
-
-
 def test_reasons_carry_the_numbers_of_their_marks(services, client):
     turns = weighed(
         2.0,
@@ -515,14 +504,6 @@ def test_two_are_given_different_comments_until_a_claim_ends_unrenewed(
     assert "<bdi>" in still_held.text
     assert "Ola is looking at it" in still_held.text
     assert opened(free_again) == queue[0].id
-
-
-def test_a_ruling_leads_past_what_a_colleague_looks_at(services, queue, client):
-    claim(services, queue[1])
-
-    page = client.get(press(client, queue[0], ruling="approve").location)
-
-    assert opened(page) == queue[2].id
 
 
 def test_who_only_looks_claims_nothing_and_is_offered_no_decision(services, queue, client):

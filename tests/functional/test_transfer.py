@@ -254,21 +254,6 @@ def test_what_cannot_be_read_is_named_and_the_rest_is_kept(bring, cases):
     assert set(cases()) == {"a", "e"}
 
 
-def test_an_interrupted_import_goes_on_with_the_same_command(bring, tmp_path, cases):
-    entries = [wp_comment(number, f"Number {number}") for number in range(450)]
-    whole = (WXR % "".join(entries)).encode()
-    with pytest.raises(InvalidInputError, match="cut short"):
-        bring(whole[: whole.index(b"Number 420")], "wxr")
-    first = len(cases())
-
-    counts = bring(whole, "wxr")
-
-    assert first == 420
-    assert (counts["new"], counts["repeats"]) == (30, 420)
-    assert len(cases()) == 450
-    assert [path.name for path in tmp_path.glob("*export*")] == ["export"]
-
-
 @pytest.mark.parametrize("kind", ["wxr", "disqus"])
 @pytest.mark.parametrize("content", ["<a>" * 500, "<rss", "<disqus", "", "no XML", "<html></html>"])
 def test_what_is_no_export_is_refused(bring, cases, content, kind):

@@ -178,20 +178,6 @@ def test_a_comment_is_posted_held_approved_and_shown(make_box, classifier, servi
     assert complaints(watched, box) == []
 
 
-def test_in_a_frame_the_form_leaves_it_to_say_thanks(make_box):
-    box = make_box(
-        '<!doctype html><html lang="en"><title>Bleeding a radiator</title>'
-        '<iframe src="{address}/public/{hook}/comments.html?post={page}"></iframe></html>'
-    )
-    _, page = box.open()
-
-    write(page.frame_locator("iframe"), "Which floor does one begin on?")
-
-    expect(page.get_by_role("heading", name="Thank you")).to_be_visible()
-    page.get_by_role("link", name="Back to the page").click()
-    assert page.url == box.page
-
-
 def test_an_own_form_is_served_too_and_what_a_build_left_gives_way(make_box, classifier, services):
     classifier.answer = ModelOutput(p_spam=0.01)
     box = make_box(OWN_FORM)

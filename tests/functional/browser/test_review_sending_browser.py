@@ -2,18 +2,68 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from playwright.sync_api import expect
 
 from service.domain.decision import Ruling
 from service.moderation.decisions import decide_comment
-from tests.faulty_server import AWAY, BAD_GATEWAY, DROPPED, HANGS, Faults
 from tests.functional.browser.conftest import keep_queue, poll, ready, words
 from tests.functional.moderators import PASSWORD, add_moderator, make_app
 from tests.functional.serving import serving
 
 KEYS = "arraraaraa"
 RULED = [{"a": "approve", "r": "reject"}[key] for key in KEYS]
+
+
+AWAY, BAD_GATEWAY, DROPPED, HANGS = "503 Away", "502 Bad Gateway", "dropped", "hangs"
+
+
+class Faults:
+    """Faults between the browser and the application, by the number of a POST from 0 on, or a path.
+
+    What is dropped or hangs is served; its answer never arrives whole, or comes too late.
+    """
+
+    def __init__(self):
+        self.plan = lambda _number: None
+        self.others = lambda _path: None
+        self.posts = 0
+
+    def put_before(self, app):
+        inner = app.wsgi_app
+
+        def faulty(environ, start_response):
+            fault = self._fault(environ["REQUEST_METHOD"], environ["PATH_INFO"])
+            if fault in {AWAY, BAD_GATEWAY}:
+                start_response(fault, [("Content-Type", "text/html"), ("Content-Length", "4")])
+                return [b"Away"]
+            if fault == DROPPED:
+                b"".join(inner(environ, lambda *_: None))
+                start_response("200 OK", [("Content-Length", "1000")])
+                return _breaking_off()
+            served = inner(environ, start_response)
+            if fault == HANGS:
+                served = list(served)
+                time.sleep(11)
+            return served
+
+        app.wsgi_app = faulty
+        return app
+
+    def _fault(self, method, path):
+        if method != "POST":
+            return self.others(path)
+        if not path.endswith(("/decision", "/undo", "/skip")):
+            return None
+        self.posts += 1
+        return self.plan(self.posts - 1)
+
+
+def _breaking_off():
+    yield b"half an ans"
+    raise ConnectionError
 
 
 @pytest.fixture
@@ -68,7 +118,7 @@ def test_they_are_as_many_while_the_server_fails_midway_and_a_colleague_decides_
 ):
     page = ready(open_page().page)
     planned = {2: AWAY, 3: AWAY, 5: DROPPED, 7: BAD_GATEWAY, 9: DROPPED, 10: AWAY}
-    faults.plan = lambda number, _path: planned.get(number)
+    faults.plan = planned.get
     # What others do is kept from the page, as on a bad connection.
     page.route("**/review/counts*", lambda route: route.abort())
     page.reload()
@@ -118,7 +168,7 @@ def test_offline_they_wait_are_counted_and_announced_and_leave_in_order(services
 def test_a_reload_loses_nothing_that_was_not_sent(services, queue, open_page, faults):
     asked = []
     page = ready(open_page().page)
-    faults.plan = lambda _number, _path: AWAY
+    faults.plan = lambda _number: AWAY
     page.keyboard.press("n")
     page.keyboard.type("half a secret")
     page.keyboard.press("Escape")
@@ -130,7 +180,7 @@ def test_a_reload_loses_nothing_that_was_not_sent(services, queue, open_page, fa
     page.reload()
     expect(page.locator(".done")).to_contain_text("sent without their notes")
     expect(words(page)).to_have_text("Comment number 2")
-    faults.plan = lambda _number, _path: None
+    faults.plan = lambda _number: None
     expect(_sending(page)).to_have_text("", timeout=20_000)
 
     assert asked == ["beforeunload"]
@@ -172,7 +222,7 @@ def test_nothing_is_sent_in_the_name_of_who_signs_in_instead(services, queue, op
 
 def test_an_answer_that_never_comes_is_said_and_then_the_truth(services, queue, open_page, faults):
     page = ready(open_page().page)
-    faults.plan = lambda number, _path: HANGS if number == 0 else None
+    faults.plan = {0: HANGS}.get
 
     page.keyboard.press("r")
     expect(words(page)).to_have_text("Comment number 1")
@@ -251,34 +301,3 @@ def test_keys_that_wait_too_long_for_a_comment_are_not_used_and_counted(
 
     expect(words(page)).to_have_text("Comment number 1", timeout=20_000)
     assert _log(services) == _expected(queue, ["approve"])
-
-
-_OUTBOX = """async (script) => {
-  const { Outbox } = await import(script);
-  const sent = [], saved = [], answers = ["looking", "done", "refused", "done"];
-  const outbox = new Outbox({
-    deliver: async (act) => { sent.push(act.id); return { state: answers.shift() }; },
-    pause: async () => {},
-    store: { load: () => [], save: (acts) => saved.push(JSON.stringify(acts)) },
-    changed: () => {}, answered: () => {},
-  });
-  outbox.put({ id: "1", comment: "a", kind: "approve", note: "words" });
-  outbox.put({ id: "2", comment: "b", kind: "reject" });
-  outbox.put({ id: "3", comment: "b", kind: "undo", seen: "2" });
-  outbox.put({ id: "4", comment: "c", kind: "approve" });
-  while (outbox.unsent.length) await new Promise((next) => setTimeout(next));
-  return { sent, saved };
-}"""
-
-
-def test_the_queue_repeats_an_id_until_it_is_answered_and_takes_back_nothing_refused(
-    queue, open_page
-):
-    page = ready(open_page().page)
-    script = page.locator('script[src*="review.js"]').get_attribute("src")
-
-    done = page.evaluate(_OUTBOX, script.replace("review.js", "review-sending.js"))
-
-    assert done["sent"] == ["1", "1", "2", "4"]
-    assert not any("words" in one for one in done["saved"])
-    assert '"noted":true' in done["saved"][0]

@@ -99,19 +99,6 @@ def test_what_is_printed_is_escaped_where_it_is_printed(path):
     assert [one for one in variable if not re.search(r"esc_|wp_kses|headline\(", one)] == []
 
 
-@each_file
-def test_every_string_for_people_can_be_translated_under_the_plugins_domain(path):
-    code = path.read_text("utf-8")
-
-    single = re.findall(rf"{_CALL}{_QUOTED}, '([^']*)' \)", code)
-    plural = re.findall(rf"\b_n\( {_QUOTED}, {_QUOTED}, \$\w+, '([^']*)' \)", code)
-
-    # What is not written so would be missed below: a variable, another domain, double quotes.
-    assert len(single) == len(re.findall(_CALL, code))
-    assert len(plural) == len(re.findall(r"\b_n\(", code))
-    assert {call[-1] for call in single + plural} <= {"slopsieve"}
-
-
 @pytest.mark.parametrize("path", _CATALOGUES, ids=lambda path: path.stem)
 def test_a_catalogue_has_every_string_and_no_other(path):
     code = "\n".join(php.read_text("utf-8") for php in _PHP)

@@ -13,11 +13,7 @@ CORAL: Json = {
         "parentID": "7d0c0b5e-90a1-4a57-8a2e-1f6e5c1f7a10",
     },
     "author": {"id": "5f3a6a53-2b63-4c0c-8c3e-0b4a7de2a001", "role": "COMMENTER"},
-    "story": {
-        "id": "b8a7f2de-11aa-4a57-93ce-5d0a8a1d0c77",
-        "url": "https://blog.example/radiators",
-    },
-    "tenantDomain": "comments.example",
+    "story": {"url": "https://blog.example/radiators"},
 }
 
 DISCOURSE_POST: Json = {
@@ -43,11 +39,6 @@ DISCOURSE_POST: Json = {
 }
 
 _GITHUB_USER: Json = {"login": "mara-h", "id": 310077, "node_id": "MDQ6VXNlcjMxMDA3Nw=="}
-_GITHUB_REPOSITORY: Json = {
-    "id": 55001,
-    "name": "blog-comments",
-    "html_url": "https://github.example/ada/blog-comments",
-}
 
 GITHUB_ISSUE_COMMENT: Json = {
     "action": "created",
@@ -68,7 +59,10 @@ GITHUB_ISSUE_COMMENT: Json = {
         "author_association": "NONE",
         "body": "The drain valve was stuck here too.",
     },
-    "repository": _GITHUB_REPOSITORY,
+    "repository": {
+        "name": "blog-comments",
+        "html_url": "https://github.example/ada/blog-comments",
+    },
     "sender": _GITHUB_USER,
 }
 
@@ -77,14 +71,6 @@ GITHUB_DISCUSSION_COMMENT: Json = {
     "discussion": GITHUB_ISSUE_COMMENT["issue"]
     | {"html_url": "https://github.example/ada/blog-comments/discussions/12"},
     "comment": GITHUB_ISSUE_COMMENT["comment"] | {"node_id": "DC_kwDONotReal88001"},
-    "repository": _GITHUB_REPOSITORY,
-    "sender": _GITHUB_USER,
-}
-
-GITHUB_PING: Json = {
-    "zen": "Approachable is better than simple.",
-    "hook_id": 4401,
-    "repository": _GITHUB_REPOSITORY,
     "sender": _GITHUB_USER,
 }
 

@@ -105,19 +105,14 @@ def test_a_revoked_hook_or_one_of_another_kind_shows_nothing(path, stranger, ser
     [
         ("https://blog.example/radiators", POST, True),
         ("http://www.blog.example/radiators/", POST, True),
-        ("/radiators/", POST, True),
         (POST, "/radiators", True),
         (POST, f"{POST}#comments", True),
-        ("radiators", "radiators", True),
         ("https://blog.example/?p=7", "https://www.blog.example/?p=7", True),
-        ("https://blog.example", "https://blog.example/", True),
         (POST, "https://blog.example/radiators/2", False),
         (POST, "https://evil.example/radiators/", False),
         (POST, "https://[", False),
         (POST, "https://blog.example:99999/radiators/", False),
-        (POST, "x" * 600, False),
         (POST, "\x00", False),
-        (POST, "%", False),
     ],
 )
 def test_a_post_is_known_by_its_usual_addresses_alone(

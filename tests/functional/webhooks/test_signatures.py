@@ -5,13 +5,12 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-from datetime import UTC, datetime
 
 import pytest
 
 from service.domain.delivery import Platform
 from service.domain.errors import NotAuthenticatedError
-from service.web.webhooks.adapter import require_hex_signature, require_standard_signature
+from service.web.webhooks.adapter import require_hex_signature
 from tests.factories import NOW
 from tests.functional.webhooks import recorded
 from tests.functional.webhooks.conftest import (
@@ -22,7 +21,6 @@ from tests.functional.webhooks.conftest import (
     hex_signature,
     standard_headers,
 )
-from tests.unit.outbound.conftest import VECTORS
 
 EVENTS = {
     Platform.CORAL: (recorded.CORAL, {}),
@@ -43,21 +41,6 @@ def test_the_vector_that_github_publishes_verifies():
         require_hex_signature(given, b"Hello, World?", secret, header=header)
 
 
-@pytest.mark.parametrize(("secret", "message_id", "timestamp", "body", "given"), VECTORS)
-def test_the_vectors_of_standard_webhooks_verify(secret, message_id, timestamp, body, given):
-    now = datetime.fromtimestamp(timestamp, UTC)
-    headers = {
-        "webhook-id": message_id,
-        "webhook-timestamp": str(timestamp),
-        "webhook-signature": given,
-    }
-
-    require_standard_signature(headers, body, secret, now=now)
-
-    with pytest.raises(NotAuthenticatedError):
-        require_standard_signature(headers, body + b" ", secret, now=now)
-
-
 def forged(platform: Platform, body: bytes) -> list[dict[str, str]]:
     """Return the headers of a sender that cannot sign this body for this platform."""
     if platform is Platform.STANDARD:
@@ -76,9 +59,7 @@ def forged(platform: Platform, body: bytes) -> list[dict[str, str]]:
     given = [
         "",
         "sha256=",
-        "0" * 64,
         "sha256=" + "0" * 64,
-        "sha256=" + "0" * 10_000,
         "sha256=\u00e9\u00ff",
         ",,,,",
         ",".join(["sha256=" + "0" * 64] * 100),
