@@ -13,10 +13,8 @@ from tests.fakes import SmallShelf, make_services, make_site
 from tests.functional.filled import fill, keep_all_hostile, keep_hostile, page_addresses, routes
 from tests.functional.hostile import HOSTILE
 from tests.functional.moderators import (
-    add_moderator,
     make_app,
     restrict,
-    sign_in,
     token_of,
 )
 
@@ -257,14 +255,3 @@ def test_a_comment_with_all_that_is_hostile_in_it_is_decided_as_any_other(servic
     assert answer.status_code == 303
     assert services.cases.get(comment_id).decision.note == "<b>\u202e"
     assert dead(client.get(f"/review/comments/{comment_id}?show=decided")) == []
-
-
-def test_strangers_are_led_to_sign_in_and_back(services, app):
-    add_moderator(services)
-    stranger = app.test_client()
-
-    refused = stranger.get("/callbacks?x=1")
-    answer = sign_in(stranger, next="/callbacks")
-
-    assert refused.location == "/sign-in?next=/callbacks?x%3D1"
-    assert answer.location == "/callbacks"

@@ -101,20 +101,6 @@ def test_decisions_made_after_the_verdict_and_at_other_sites_are_no_reasons_for_
     assert set(shown) <= {one.comment.id for one in early}
 
 
-def test_learning_is_switched_off_and_on_by_the_settings_and_logged(services, client):
-    fields = hidden_fields(client.get(PAGE), f"{PAGE}/settings")
-    keeps = {"mode": "hold", "languages": "", "undo_seconds": "30", "holds_unsure": "on"}
-
-    client.post(f"{PAGE}/settings", data={**fields, **keeps, "ham_cutoff": "", "spam_cutoff": ""})
-    decide_some(services)
-
-    assert not services.sites.get(SITE).settings.learns
-    assert services.sites.get(SITE).settings.holds_unsure
-    assert recorded_lean(post(services, SPAM.format("x")).verdict) is None
-    acts = [entry.detail for entry in services.audit_log.recent(subject=SITE)]
-    assert "learns: True to False" in acts
-
-
 def test_what_a_site_taught_is_forgotten_after_a_confirmation_and_logged(services, client):
     decide_some(services)
     services.clock.advance(minutes=1)

@@ -197,20 +197,6 @@ def test_a_session_ends_after_twelve_hours_without_use_or_thirty_days(
     assert client.get("/review").location.startswith("/sign-in")
 
 
-def test_use_is_written_down_at_most_every_five_minutes(services, client):
-    [begun] = services.sessions.open_of(find_user("Ola", services).id)
-
-    services.clock.advance(minutes=4)
-    client.get("/review")
-    [soon] = services.sessions.open_of(begun.user_id)
-    services.clock.advance(minutes=2)
-    client.get("/review")
-    [later] = services.sessions.open_of(begun.user_id)
-
-    assert soon == begun
-    assert later.last_seen_at == services.clock()
-
-
 def test_sessions_say_which_browser_without_an_address_and_others_are_ended_at_once(app, client):
     others = [app.test_client() for _ in range(2)]
     for other in others:
