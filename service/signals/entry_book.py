@@ -194,7 +194,7 @@ def _offered_hosts(comment: Comment) -> dict[str, None]:
 def _named_hosts(comment: Comment) -> frozenset[str]:
     """Return the hosts that a comment or its author's name or URL contains, its site's left out."""
     parts = (comment.text, comment.author.name or "", comment.author.url or "")
-    return frozenset(_elsewhere(comment, named_hosts("\n".join(parts))))
+    return frozenset(_elsewhere(comment, named_hosts("\n".join(parts), loosely=True)))
 
 
 def _elsewhere(comment: Comment, hosts: Iterable[str]) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import html
 import re
 import unicodedata
@@ -113,26 +114,62 @@ _STYLED = {
 _PLACEHOLDER = "\ue000"
 
 
-def named_hosts(text: str) -> frozenset[str]:
+# The rest is only compared with known domains: what it reads as a name need not be one.
+# Prose has commas and dots before a blank as well: there the name must have "www" or "http://"
+# before it, or a digit or hyphen in it, and a small letter must follow ("no windows10. Com isso").
+_PROSE_DOT = re.compile(
+    r"((?:[PpXx][Ss]?:?//|\b[Ww]{3}[ \t.,]{1,3})[\w-]{1,63}+)[ \t.,]{1,3}(?=[a-z]|[A-Z]{2})"
+    r"|((?<![\w-])(?=[^\W\d_]{0,62}+[\d-])[\w-]{6,63}+)(?:,|\.\s{1,3}|\s{1,3}\.)(?=[a-z]|[A-Z]{2})"
+)
+# Other full stops, symbols and emoji, and the English word where it can be no other.
+_SIGNS = "\u00b0\u06d4\u1390\u22c5\ua4f8\u25a0-\u27bf\u2b00-\u2bff\U0001f300-\U0001faff"
+_SIGN_DOT = re.compile(
+    rf"(?<=\w)(?:[{_SIGNS}]{{1,2}}|[{_SIGNS}]{{0,2}}\.[{_SIGNS}]{{1,2}})(?=\w)"
+    r"|(?i:(?<=[a-z0-9])dot(?=(?:com|net|org|info)\b))"
+)
+# Brackets and quotation marks around a dot are alike, letters that are drawn as blanks are none.
+_BESIDE = str.maketrans(
+    "【】〔〕「」『』《》〈〉“”‘’|\"'/", "~" * 20, "\u115f\u1160\u2800\u3164\uffa0"
+)
+_ANY_TAG = re.compile(r"<[^<>]*+>")
+_APART = re.compile(r"(?<=\b\w)[ \t](?=\w\b)")
+# No registry sells names of Latin and these letters.
+_GLUED = re.compile("(?<=[\u0370-\u0dff]{3})(?=[A-Za-z])|(?<=[A-Za-z])(?=[\u0370-\u0dff])")
+_B64 = "[A-Za-z0-9+/_-]"
+_BASE64 = re.compile(f"aHR0c{_B64}{{3}}(?:{_B64}{{4}}){{1,500}}(?:{_B64}{{2,3}})?")
+# No top-level domain has a digit or letters of two scripts.
+_LIKE_LATIN = str.maketrans("0асеіјкмнорѕтху", "oaceijkmhopstxy")
+# They write "." as "-" and "-" as "--".
+_PROXIED = re.compile(r"(.+)\.(?:translate\.goog|cdn\.ampproject\.org)")
+# Before a name in Chinese or Japanese other words end with these; anything else may be a part.
+_BEFORE_NAME = re.compile(
+    f"[{ALONE}]*(?:请看|请上|请到|点击|點擊|访问|訪問|打开|打開|进入|進入|登录|登錄|搜索|网址|網址"
+    "|官网|官網|来到|來到|就是|[ぁ-ゖ](?=[ァ-ヺ\u3400-\u9fff]))"
+)
+
+
+def named_hosts(text: str, *, loosely: bool = False) -> frozenset[str]:
     """Return the hosts that a text names, in lower case. Takes time linear in its length.
 
     It reads everything: quotations, code, the targets inside redirectors, and dots that are written
-    as words or as other characters.
+    as words or as other characters. With `loosely` it also returns what only a comparison with
+    known domains shows to be a host.
 
     A mail address names none: its domain is that of a mailbox.
     """
-    return frozenset(
+    hosts = frozenset(
         host
-        for reading in _readings(text)
+        for reading in _readings(text, loosely=loosely)
         for runs in _RUNS
         for run in runs.finditer(reading)
         if "." in run[0]
         and not _MAIL_NAME_CHAR.search(reading, max(0, run.start() - 2), run.start())
         for host in _hosts_of(run[0])
     )
+    return hosts.union(*map(_likely_hosts, hosts)) if loosely else hosts
 
 
-def _readings(text: str) -> tuple[str, ...]:
+def _readings(text: str, *, loosely: bool) -> tuple[str, ...]:
     """Return the text as written, without hidden characters, decoded, and without markup.
 
     In each, written dots become dots. What one reading joins another keeps apart, so none can hide
@@ -140,7 +177,14 @@ def _readings(text: str) -> tuple[str, ...]:
     """
     seen = unicodedata.normalize("NFKC", _HIDDEN.sub("", text))
     decoded = _decoded(seen)
-    texts = [text, seen, decoded, *(_bare(one) for one in {seen, decoded})]
+    bare = {_bare(one) for one in {seen, decoded}}
+    texts = [text, seen, decoded, *bare]
+    if loosely:
+        if "<" in decoded:
+            bare.add(_bare(_ANY_TAG.sub("", decoded)))
+        texts += map(_loose, bare)
+        packed = map(base64.urlsafe_b64decode, (f"{one}==" for one in _BASE64.findall(decoded)))
+        texts += (one.decode("utf-8", "replace") for one in packed)
     texts = [_USER_INFO.sub("", one) for one in dict.fromkeys(texts)]
     texts += [_WRITTEN_DOT.sub(".", _OTHER_DOTS.sub(".", one)) for one in texts]
     return tuple(dict.fromkeys(one.lower() for one in texts if "." in one))
@@ -150,6 +194,25 @@ def _bare(text: str) -> str:
     """Return the text without markup and disguises; hosts stand in no shield of their own."""
     styled = without_markup(text).translate(_STYLED)
     return undisguise(styled.replace(".", _PLACEHOLDER)).text.replace(_PLACEHOLDER, ".")
+
+
+def _loose(text: str) -> str:
+    """Return the text with all that may be meant as a dot as one, and split between scripts."""
+    text = _PROSE_DOT.sub(r"\1\2.", _GLUED.sub(" ", _APART.sub("", text)))
+    return _SIGN_DOT.sub(".", text).translate(_BESIDE)
+
+
+def _likely_hosts(host: str) -> list[str]:
+    """Return what a host stands for: through a proxy, in like letters, after unspaced words."""
+    name, _, last = host.rpartition(".")
+    hosts = [host, f"{name}.{last.translate(_LIKE_LATIN)}"]
+    if re.match(f"[{ALONE}]{{3}}", last):
+        hosts.append(f"{name}.{last[:2]}")
+    if proxied := _PROXIED.fullmatch(host):
+        hosts.append(proxied[1].replace("--", "/").replace("-", ".").replace("/", "-"))
+    if before := _BEFORE_NAME.match(host[:_MAX_HOST_CHARS]):
+        hosts += [one[before.end() :] for one in hosts]
+    return hosts
 
 
 def _decoded(text: str) -> str:

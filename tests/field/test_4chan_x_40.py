@@ -16,6 +16,7 @@ from service.domain.list_entry import EntryKind
 from service.signals.hosts import named_hosts
 
 DOMAIN = "badshop-77.com"
+DOTS = (",", ".\n", "\u22c5", "\U0001f525", "dot", " 【点】", ' "." ', " (d o t) ", ".<br><x>")
 SPELLINGS = (
     "See https://badshop-77。com/claim",
     "See https://ｂａｄｓｈｏｐ-77.com",
@@ -42,6 +43,16 @@ SPELLINGS = (
     "```\ncurl https://shop.badshop-77.com\n```",
     "[here](https://badshop-77%2Ecom)",
     "_badshop-77.com_ and **badshop-77.com**",
+    *(f"See badshop-77{dot}com" for dot in DOTS),
+    "See http://badshop-77. com/claim",
+    "See www badshop-77 com",
+    "See w w w . badshop-77 . c o m",
+    "See badshop-77 .c0m",
+    "See badshop-77.с\u043em",
+    "See bad\u2800shop-77\u3164.com",
+    "Смотри сюдаbadshop-77.comздесь",
+    "See https://badshop--77-com.translate.goog/claim",
+    "See https://www.bing.com/ck/a?u=a1aHR0cHM6Ly9iYWRzaG9wLTc3LmNvbS8&ntb=1",
     "https://one.example.org " * 400 + "https://badshop-77.com",
 )
 OTHERS = (
@@ -50,6 +61,9 @@ OTHERS = (
     "Write to mara@badshop-77.com",
     "A bad shop. 77 comments on it.",
     "The badshop-77 dot commits are fine",
+    "I like badshop-77. Commonly, badshop-77, com isso",
+    "See mybadshop-77.com and /best-badshop-77-com-review",
+    "See bádshop-77.com and badshop-77、com、org",
 )
 
 
@@ -84,10 +98,13 @@ def test_the_authors_own_address_and_name_count(outcome, author):
 
 @pytest.mark.parametrize(
     "part",
-    ["a", "a.", "//a@", "> a.b\n", "a [dot] ", "%25", "。", "&amp;", "-_.", " .", "字.", "@"],
+    [
+        *("a", "a.", "//a@", "> a.b\n", "a [dot] ", "%25", "。", "&amp;", "-_.", " .", "字.", "@"),
+        *("a-8,", "<", "ぁ字.", "дa", "aHR0c", "\u2665."),
+    ],
 )
 def test_a_megabyte_is_read_in_linear_time(part):
     start = time.process_time()
-    named_hosts((part * (1_000_000 // len(part) + 1))[:1_000_000])
+    named_hosts((part * (1_000_000 // len(part) + 1))[:1_000_000], loosely=True)
 
     assert time.process_time() - start < 8.0

@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from html.entities import html5
-from typing import IO
+from typing import IO, cast
 
 from service.domain.errors import InvalidInputError, Problem
 
@@ -22,7 +22,9 @@ _MARKS = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
-_DECLARED = re.compile(rb"<\?xml\s[^>]{0,200}?encoding\s*=\s*[\"']?([\w.:-]{1,40})")
+_DECLARED = re.compile(rb"<\?xml\s[^>]{0,200}?encoding\s*=\s*[\"']?\s*([\w.:-]{1,40})")
+_WINDOWS = re.compile(r"^(?:x-)?(?:win(?:dows)?-?|cp)(?=\d)")
+_LATIN = "slopsieve.latin"
 # Like browsers, read these encodings as their supersets.
 _MEANT = {
     "ascii": "utf-8",
@@ -102,7 +104,7 @@ def read_elements(
 def _read_tokens(stream: IO[bytes]) -> Iterator[tuple[re.Match[str], str]]:
     """Yield tags, sections and texts, each with its still escaped part of a field's text."""
     chunk = stream.read(_CHUNK_BYTES)
-    decoder = codecs.getincrementaldecoder(_encoding_of(chunk))("replace")
+    decoder = codecs.getincrementaldecoder(_encoding_of(chunk))(_LATIN)
     buffer, is_last = "", False
     while not is_last:
         is_last = not chunk
@@ -142,12 +144,31 @@ def _encoding_of(head: bytes) -> str:
     declared = _DECLARED.search(head)
     label = declared[1].decode("ascii", "replace").lower() if declared else "utf-8"
     try:
-        name = codecs.lookup(label.removeprefix("x-").replace("windows-", "cp")).name
+        name = codecs.lookup(_WINDOWS.sub("cp", label).removeprefix("x-")).name
         # Python's codecs include compressors and escapes.
         is_text = _ASCII.decode(name) == _ASCII.decode()
     except (LookupError, ValueError):
         return "utf-8"
-    return _MEANT.get(name, name) if is_text else "utf-8"
+    meant = _MEANT.get(name, name) if is_text else "utf-8"
+    return "utf-8" if meant == "cp1252" and _is_utf8(head) else meant
+
+
+def _is_utf8(head: bytes) -> bool:
+    """Return True if a beginning is UTF-8 and not only ASCII; its last character may be cut."""
+    try:
+        return not codecs.getincrementaldecoder("utf-8")().decode(head).isascii()
+    except UnicodeDecodeError:
+        return False
+
+
+def _read_latin(error: UnicodeError) -> tuple[str, int]:
+    """Return bytes that are no UTF-8 as Windows-1252, or else U+FFFD, and where they end."""
+    bad = cast("UnicodeDecodeError", error)
+    meant = "cp1252" if bad.encoding == "utf-8" else "ascii"
+    return bad.object[bad.start : bad.end].decode(meant, "replace"), bad.end
+
+
+codecs.register_error(_LATIN, _read_latin)
 
 
 def _read_attributes(token: re.Match[str]) -> dict[str, str]:

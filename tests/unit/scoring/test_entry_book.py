@@ -71,6 +71,25 @@ def test_a_domain_is_recognised_with_all_that_lies_in_it_and_in_no_likeness(text
     assert found([make_entry()], by_author) is not None
 
 
+@pytest.mark.parametrize(
+    ("domain", "text", "is_found"),
+    [
+        ("赌场88.com", "请看赌场88.com吧", True),
+        ("赌场.中国", "请点击赌场。中国看看", True),
+        ("カジノ.jp", "今すぐカジノ.jpへ", True),
+        ("赌场.com", "线上赌场.com", False),
+        ("art.com", "smart.com", False),
+        ("art.com", "Start. Comedy", False),
+        ("art.com", "arte e art,com amor, art. Com", False),
+        ("net.com", "net,com/net、com/net. com", False),
+        ("coco.com", "See сосо.com", False),
+        ("art.com", "See http://art,com", True),
+    ],
+)
+def test_a_domain_is_read_beside_unspaced_words_and_not_out_of_prose(domain, text, is_found):
+    assert (found([make_entry(keys=(domain,))], make_comment(text)) is not None) is is_found
+
+
 def test_links_to_the_site_itself_are_nobodys_domain():
     entry = make_entry(keys=("blog.example",))
 
