@@ -15,7 +15,6 @@ from service.domain.delivery import Delivery, DeliveryState, EventKind
 from service.domain.errors import NotFoundError
 from service.domain.verdict import Outcome
 from service.moderation.decisions import take_over_rulings
-from service.ports.audit import AuditEntry
 from tests.contract.conftest import at_once, told
 from tests.factories import (
     NOW,
@@ -156,21 +155,6 @@ def test_a_bulk_decision_that_was_taken_back_or_never_begun_decides_nothing(stor
 
     assert changed == []
     assert taken == again == make_bulk_decision(undone_at=LATER, undone_by="grace")
-
-
-def test_a_bulk_decision_is_logged_once_as_it_begins_and_once_as_it_is_taken_back(stores):
-    def act(one: BulkDecision) -> AuditEntry:
-        name = "undo" if one.undone_at else "begin"
-        return AuditEntry(at=NOW, actor="ada", act=name, subject=one.id, detail=f"{one.n_in_force}")
-
-    for _ in range(2):
-        stores.bulk_decisions.begin(make_bulk_decision(n_left_out=1), act=act)
-    stores.decisions.add_many(make_decisions(keep(stores, 1)))
-    for _ in range(2):
-        stores.bulk_decisions.take_back("str_1", by="bea", at=NOW, act=act)
-
-    log = stores.audit_log.recent()
-    assert [(one.act, one.detail) for one in log] == [("undo", "1"), ("begin", "0")]
 
 
 def test_a_bulk_decision_is_undone_only_where_it_is_still_in_force(stores):

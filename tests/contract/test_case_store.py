@@ -230,17 +230,10 @@ def _encoded(value: object) -> str:
 
 NO_CURSORS = [
     "",
-    "x",
     "not a cursor",
-    "é",
     "\ud800",
     "A" * 100_000,
-    _encoded("newest"),
-    _encoded([]),
-    _encoded({"newest": 1}),
-    _encoded(["newest", 0, 1, 2]),
     _encoded(["newest", 0, "1", "c1"]),
-    _encoded(["newest", True, 1, "c1"]),
     _encoded(["newest", 9, 1, "c1"]),
     _encoded(["newest", 0, 10**30, "c1"]),
     _encoded(["review", 0, 1, "c1"]),
@@ -301,14 +294,6 @@ def test_in_review_what_more_likely_stands_wrong_comes_first_and_age_outweighs_i
         keep_one(stores, Outcome.UNSURE, verdict=verdict, id=CommentId(name), received_at=at)
 
     assert listed(stores, order=Order.REVIEW) == ["old", "doubtful", "spammy"]
-
-
-def test_a_published_comment_waits_by_how_likely_it_is_spam(stores):
-    stores.sites.change_settings(SITE, lambda _: SiteSettings(mode=Mode.OBSERVE))
-    for name, p_spam in (("hamlike", 0.2), ("spamlike", 0.8)):
-        keep_one(stores, Outcome.UNSURE, verdict={"p_spam": p_spam}, id=CommentId(name))
-
-    assert listed(stores, CaseFilter(needs_review=True), Order.REVIEW) == ["spamlike", "hamlike"]
 
 
 def test_a_report_moves_a_comment_up_the_queue(stores):

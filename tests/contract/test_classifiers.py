@@ -1,4 +1,4 @@
-"""Every classifier keeps the promises of the port."""
+"""The shipped classifier keeps the promises of the port."""
 
 from __future__ import annotations
 
@@ -12,14 +12,9 @@ from hypothesis import strategies as st
 
 from models.inputs import ModelInput
 from models.registry import SHIPPED_DIR, load_version, read_current_name
-from tests.fakes import FixedClassifier
 
 SHIPPED_FOLDER = SHIPPED_DIR / read_current_name()
 SHIPPED = load_version(SHIPPED_FOLDER).classifier
-
-each_classifier = pytest.mark.parametrize(
-    "classifier", [SHIPPED, FixedClassifier()], ids=["shipped", "fixed"]
-)
 
 SPAM = ModelInput(
     text="Great article, thanks! Buy cheap watches at https://watches-deal.example/shop 50% off",
@@ -46,13 +41,12 @@ ODD = [
 ]
 
 
-@each_classifier
-def test_an_answer_never_depends_on_the_rest_of_the_batch(classifier):
+def test_an_answer_never_depends_on_the_rest_of_the_batch():
     batch = [SPAM, *ODD, HAM, *(dataclasses.replace(HAM, text=f"no. {n}") for n in range(20))]
     shuffled = random.Random(7).sample(range(len(batch)), len(batch))
 
-    in_order = classifier.score_batch(batch)
-    out_of_order = classifier.score_batch([batch[i] for i in shuffled])
+    in_order = SHIPPED.score_batch(batch)
+    out_of_order = SHIPPED.score_batch([batch[i] for i in shuffled])
 
     assert out_of_order == [in_order[i] for i in shuffled]
 
@@ -66,7 +60,6 @@ def test_a_version_that_is_loaded_again_answers_the_same_whatever_it_was_asked_b
     assert one_by_one == SHIPPED.score_batch(batch)[::-1]
 
 
-@each_classifier
 @settings(max_examples=30, deadline=None)
 @given(
     inputs=st.builds(
@@ -78,8 +71,8 @@ def test_a_version_that_is_loaded_again_answers_the_same_whatever_it_was_asked_b
         author_host=st.text(max_size=20),
     )
 )
-def test_spans_lie_inside_the_text_in_order(classifier, inputs):
-    (answer,) = classifier.score_batch([inputs])
+def test_spans_lie_inside_the_text_in_order(inputs):
+    (answer,) = SHIPPED.score_batch([inputs])
 
     offsets = [offset for span in answer.promo_spans for offset in span]
 
@@ -88,12 +81,11 @@ def test_spans_lie_inside_the_text_in_order(classifier, inputs):
     assert all(0 <= offset <= len(inputs.text) for offset in offsets)
 
 
-@each_classifier
-def test_threads_may_share_a_classifier(classifier):
-    expected = classifier.score_batch([SPAM, HAM])
+def test_threads_may_share_a_classifier():
+    expected = SHIPPED.score_batch([SPAM, HAM])
 
     with ThreadPoolExecutor(8) as threads:
-        answers = list(threads.map(classifier.score_batch, [[SPAM, HAM]] * 8))
+        answers = list(threads.map(SHIPPED.score_batch, [[SPAM, HAM]] * 8))
 
     assert answers == [expected] * 8
 
@@ -109,9 +101,8 @@ def test_the_shipped_version_tells_spam_from_ham_and_marks_the_advertisement():
     assert spam.promo_spans[0][0] >= len(remark)
 
 
-@each_classifier
-def test_every_comment_has_a_probability_and_an_embedding_of_unit_length_or_none(classifier):
-    for answer in classifier.score_batch([SPAM, HAM, *ODD]):
+def test_every_comment_has_a_probability_and_an_embedding_of_unit_length_or_none():
+    for answer in SHIPPED.score_batch([SPAM, HAM, *ODD]):
         assert 0.0 <= answer.p_spam <= 1.0
         if answer.embedding is not None:
             assert len(answer.embedding) == 64

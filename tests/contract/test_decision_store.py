@@ -82,18 +82,6 @@ def test_ruling_on_nothing_or_undoing_nothing_is_refused(stores, kept):
     assert stores.cases.get(kept).decisions == ()
 
 
-def test_a_comment_decided_before_its_verdict_is_judged_all_the_same_but_not_reviewed(stores, kept):
-    stores.decisions.add(make_decision(kept))
-
-    attempts = stores.comments.load_unjudged([kept])
-    stored = stores.verdicts.add([make_verdict(kept)], audit=frozenset([kept]))
-
-    assert [a.comment.id for a in attempts] == [kept]
-    assert stored == [kept]
-    assert stores.cases.count(CaseFilter(needs_review=True)) == 0
-    assert stores.cases.get(kept).state is State.DECIDED
-
-
 def test_of_several_who_undo_one_decision_exactly_one_does(stores, kept):
     stores.decisions.add(make_decision(kept))
 
@@ -194,16 +182,6 @@ def test_a_new_decision_waits_to_be_remembered_together_with_its_comment(stores,
     assert waiting == [DecidedComment(decision=decision, comment=stores.cases.get(kept).comment)]
 
 
-def test_a_ruling_that_replaces_another_leaves_both_waiting(stores, kept):
-    first, second = make_decision(kept), make_decision(kept, ruling=Ruling.APPROVE)
-    stores.decisions.add(first)
-    stores.decisions.mark_remembered([first])
-
-    stores.decisions.add(second)
-
-    assert unremembered(stores) == [first.id, second.id]
-
-
 def test_whoever_learnt_of_the_making_too_late_does_not_hide_the_undoing(stores, kept):
     decision, other = make_decision(kept), make_decision(keep_one(stores))
     for one in (decision, other):
@@ -217,19 +195,6 @@ def test_whoever_learnt_of_the_making_too_late_does_not_hide_the_undoing(stores,
 
     assert before == [decision.id, other.id]
     assert unremembered(stores) == [other.id]
-
-
-def test_what_waits_longest_comes_first_and_no_more_than_asked_for(stores):
-    first, second, third = (
-        make_decision(keep_one(stores), decided_at=NOW + timedelta(minutes=minutes))
-        for minutes in (2, 1, 3)
-    )
-    for decision in (first, second, third):
-        stores.decisions.add(decision)
-
-    found = stores.decisions.find_unremembered(limit=2)
-
-    assert [one.decision.id for one in found] == [second.id, first.id]
 
 
 def test_of_the_decisions_in_force_every_page_brings_the_next_ones(stores):

@@ -256,23 +256,6 @@ def test_an_attempt_says_what_follows(stores, one):
     )
 
 
-def test_attempts_come_back_as_they_were_oldest_first(stores, one):
-    (another,) = add(stores, *keep(stores))
-    given = [
-        make_attempt(one, milliseconds=9_001, status=None, problem="late"),
-        make_attempt(one, milliseconds=0, status=500, problem="refused"),
-        make_attempt(one, milliseconds=7, status=200),
-    ]
-
-    for attempt in given:
-        stores.deliveries.record(attempt, state=DeliveryState.WAITING)
-    tell(stores, another)
-
-    assert stores.deliveries.attempts(one) == given
-    assert len(stores.deliveries.attempts(another)) == 1
-    assert stores.deliveries.attempts("no") == []
-
-
 def test_what_was_delivered_stays_so_whatever_a_slower_worker_tells(stores, one):
     tell(stores, one)
 
@@ -339,20 +322,6 @@ def test_what_is_replayed_goes_before_what_waits_behind_it(stores):
     assert taken == [[first], []]
     tell(stores, first, minutes=3)
     assert take(stores, 3) == [second]
-
-
-def test_what_is_replayed_waits_for_what_is_on_its_way(stores):
-    (kept,) = keep(stores)
-    first, second = add(stores, kept, kept)
-    tell(stores, first, DeliveryState.DEAD)
-    taken = [take(stores)]
-
-    stores.deliveries.replay([first], at=moment(1))
-    taken.append(take(stores, 1))
-    tell(stores, second, DeliveryState.WAITING, 1, again=1)
-    taken.append(take(stores, 1))
-
-    assert taken == [[second], [], [first]]
 
 
 def test_the_newest_are_listed_first_by_state_and_site(stores):

@@ -245,14 +245,6 @@ def site_store(engine):
     return stores.sites
 
 
-@pytest.fixture
-def opened(engine):
-    """Give the list of connections that were taken from the pool, one entry each time."""
-    taken = []
-    sa.event.listen(engine, "checkout", lambda *_: taken.append(1))
-    return taken
-
-
 def add(engine, site_id):
     """Add a site over a connection of its own, as another process would."""
     with ThreadPoolExecutor(1) as other:
@@ -274,8 +266,9 @@ def test_what_others_write_meanwhile_is_not_seen_until_the_moment_is_over(engine
     assert names(site_store) == {SITE, "late"}
 
 
-def test_all_is_read_over_one_connection_which_is_opened_where_something_is_read(engine, opened):
-    sites = SqlStores(engine).sites
+def test_all_is_read_over_one_connection_which_is_opened_where_something_is_read(engine):
+    sites, opened = SqlStores(engine).sites, []
+    sa.event.listen(engine, "checkout", lambda *_: opened.append(1))
     with one_moment(engine):
         pass
     assert opened == []
@@ -344,17 +337,6 @@ def test_nothing_is_held_after_an_error(engine, site_store):
         raise LookupError
 
     assert engine.pool.checkedout() == 0
-
-
-def test_nothing_can_be_written_with_what_is_held_on_postgresql(engine, site_store):
-    if engine.dialect.name != "postgresql":
-        # SQLite has no such promise: a reading there never begins as a writer.
-        assert engine.dialect.name == "sqlite"
-        return
-    with pytest.raises(StoreUnavailableError), one_moment(engine), reading(engine) as connection:
-        connection.exec_driver_sql("DELETE FROM sites")
-
-    assert names(site_store) == {SITE}
 
 
 def test_a_write_is_proven_again_and_again_and_nothing_grows(engine):

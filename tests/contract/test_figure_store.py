@@ -189,16 +189,6 @@ def test_older_comments_other_sites_and_what_has_no_verdict_are_left_out(stores)
     assert preview(stores, 0.1, 0.9) == CutoffPreview()
 
 
-def test_of_nothing_there_is_none_and_nothing_is_the_oldest(stores):
-    backlog = stores.backlog.count()
-
-    assert backlog.unjudged == dict.fromkeys(Lane, Waiting())
-    assert backlog.review == dict.fromkeys(ReviewPart, Waiting())
-    assert (backlog.callbacks, backlog.dead_callbacks) == (Waiting(), Waiting())
-    assert backlog.oldest_kept is None
-    assert stores.backlog.oldest_unjudged() is None
-
-
 def test_what_has_no_verdict_is_counted_by_lane_with_the_oldest(stores):
     keep(stores, None, minutes=3, lane=Lane.INTERACTIVE)
     keep(stores, None, minutes=9, lane=Lane.INTERACTIVE)

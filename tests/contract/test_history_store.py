@@ -162,15 +162,6 @@ def test_what_another_site_decided_is_known_everywhere_but_not_here(history):
     assert decided(history, [sent_by()])[0].address == TrackRecord(everywhere=Record(rejected=1))
 
 
-def test_a_record_decided_on_for_years_reads_its_last_half_year(history):
-    for week in range(90):
-        history.learn(f"d{week}", sent_by(), Ruling.REJECT, at=NOW - timedelta(weeks=90 - week))
-
-    seen = decided(history, [sent_by()])[0].address
-
-    assert seen.here.rejected == pytest.approx(sum(0.5 ** (n / 8) for n in range(1, 27)))
-
-
 def test_learning_and_taking_back_in_any_order_leaves_what_others_taught(history):
     random = Random(3)
     rulings = [random.choice(list(Ruling)) for _ in range(12)]
@@ -218,16 +209,6 @@ def test_sightings_last_for_about_an_hour_and_about_a_day(history):
     ]
 
     assert after == [(0, 1), (0, 2), (0, 0)]
-
-
-def test_an_address_seen_all_day_long_is_counted_in_its_windows_alone(history):
-    for step in range(600):
-        history.gather([sent_by()], now=NOW + timedelta(minutes=10 * step))
-
-    (hour, day) = seen_of(history.gather([sent_by()], now=NOW + timedelta(minutes=6_000)))[0]
-
-    assert hour == 6
-    assert 24 * 6 <= day <= 27 * 6
 
 
 def test_sightings_are_counted_where_a_burst_can_be_seen_and_at_all_sites_alone(history):

@@ -9,9 +9,8 @@ import pytest
 from service.domain.case import Case
 from service.domain.comment import Label
 from service.domain.decision import Ruling
-from service.domain.delivery import Delivery, Endpoint, EventKind, InboundHook, Platform
+from service.domain.delivery import Delivery, EventKind
 from service.domain.errors import ConflictError, NotFoundError
-from service.domain.retraining import Answer, Retraining
 from service.domain.site import SiteKey
 from service.domain.user import SecondFactor, User, UserSession
 from service.domain.verdict import Outcome
@@ -99,27 +98,6 @@ def test_a_verdict_that_told_a_ruling_is_told_anew_when_that_is_undone_before_an
     assert told(stores) == ["without it"]
 
 
-def test_a_verdict_that_told_a_ruling_is_told_with_the_one_that_replaces_it(stores):
-    kept = keep_one(stores)
-    first, second = make_decision("d1", kept), make_decision("d2", kept, ruling=Ruling.APPROVE)
-    stores.decisions.add(first)
-    stores.verdicts.add(
-        [make_verdict(kept)],
-        audit=frozenset(),
-        tell=lambda cases: [verdict_of(case, "with the first") for case in cases],
-    )
-
-    stores.decisions.add(
-        second,
-        deliveries=[
-            make_delivery(kept, id="second", event=EventKind.DECISION, decision_id="d2"),
-            make_delivery(kept, id="with the second", event=EventKind.VERDICT, decision_id="d2"),
-        ],
-    )
-
-    assert told(stores) == ["second", "with the second"]
-
-
 def test_a_verdict_that_told_no_ruling_is_not_told_again(stores):
     kept = keep_one(stores)
     stores.verdicts.add(
@@ -137,22 +115,6 @@ def test_a_verdict_that_told_no_ruling_is_not_told_again(stores):
     assert told(stores) == ["verdict"]
 
 
-def test_decisions_and_their_undoing_are_kept_with_the_log_s_entries(stores):
-    one, other = keep_one(stores), keep_one(stores)
-    stores.decisions.add(make_decision("d1", one), acts=acts)
-    stores.decisions.add(make_decision("d2", one, ruling=Ruling.APPROVE), acts=acts)
-    many = [make_decision("d3", one), make_decision("d4", other)]
-    stores.decisions.add_many(many, acts=acts)
-    stores.decisions.undo(one, by="bea", at=NOW, acts=acts)
-    stores.decisions.undo_many(many, by="bea", at=NOW, acts=acts)
-    stores.decisions.undo_many(many, by="bea", at=NOW, acts=acts)
-
-    assert logged(stores) == [
-        *(("reject", "d1"), ("undo", "d1"), ("approve", "d2"), ("undo", "d2")),
-        *(("reject", "d3"), ("reject", "d4"), ("undo", "d3"), ("undo", "d4")),
-    ]
-
-
 def test_an_undo_that_names_a_decision_takes_back_no_other(stores):
     kept = keep_one(stores)
     stores.decisions.add(make_decision("d1", kept))
@@ -166,22 +128,6 @@ def test_an_undo_that_names_a_decision_takes_back_no_other(stores):
 
     assert undone.id == "d2"
     assert logged(stores) == [("undo", "d2")]
-
-
-def test_a_withdrawal_is_logged_once_and_an_erasure_with_its_number(stores):
-    one, other = keep_one(stores), keep_one(stores)
-    for _ in range(2):
-        stores.personal_data.withdraw(
-            [one], at=NOW, act=lambda n: entry("withdraw", one) if n else None
-        )
-    for _ in range(2):
-        stores.personal_data.withdraw(
-            [one, other], at=NOW, act=lambda n: entry("erase", "person", f"{n}")
-        )
-    stores.personal_data.erase_senders([one], act=entry("forget sender"))
-
-    log = [(act.act, act.detail) for act in stores.audit_log.recent()][::-1]
-    assert log == [("withdraw", ""), ("erase", "1"), ("erase", "0"), ("forget sender", "")]
 
 
 def test_accounts_keys_and_lists_are_logged_with_what_changes(stores):
@@ -222,35 +168,6 @@ def test_accounts_keys_and_lists_are_logged_with_what_changes(stores):
         *("list", "list", "list"),
     ]
     assert [key.expires_at for key in stores.sites.list_keys(SITE)] == [NOW, None]
-
-
-def test_callbacks_hooks_and_campaigns_are_logged_with_what_changes(stores):
-    kept = keep_one(stores)
-    endpoint = Endpoint(site_id=SITE, url="https://blog.example/hook", secrets=("whsec_x",))
-    hook = InboundHook(
-        id="hook_1", site_id=SITE, platform=Platform.STANDARD, secret="x", created_at=NOW
-    )
-    retraining = Retraining(id="rtr_1", asked_by="ada", asked_at=NOW)
-
-    stores.endpoints.put(endpoint, act=entry("put"))
-    stores.endpoints.remove(SITE, act=entry("remove"))
-    stores.inbound.add(hook, act=entry("add"))
-    stores.inbound.revoke("hook_1", at=NOW, act=entry("revoke"))
-    stores.retrainings.put(retraining, act=entry("ask"))
-    stores.retrainings.answer("rtr_1", Answer.REFUSED, by="ada", at=NOW, act=entry("refuse"))
-    with pytest.raises(ConflictError):
-        stores.retrainings.answer("rtr_1", Answer.PROMOTED, by="ada", at=NOW, act=entry("late"))
-
-    def none(count: int) -> AuditEntry:
-        return entry("none", detail=f"{count}")
-
-    stores.deliveries.replay(["no"], at=NOW, act=none)
-    stores.campaigns.leave("camp_1", [kept], act=none)
-    stores.campaigns.rejoin("camp_1", site_ids=None, act=none)
-
-    assert [one.act for one in stores.audit_log.recent()][::-1] == [
-        *("put", "remove", "add", "revoke", "ask", "refuse")
-    ]
 
 
 def test_a_report_tells_of_a_comment_that_comes_to_wait_by_it_and_of_no_other(stores):

@@ -58,24 +58,6 @@ def test_a_taken_name_is_refused_whatever_its_case(stores):
     assert stores.users.all() == [ada, grace]
 
 
-def test_an_account_is_changed_in_view_of_all_as_they_stand(stores):
-    ada, grace = make_user("Ada"), make_user("Grace")
-    stores.users.add(ada)
-    stores.users.add(grace)
-    seen = []
-
-    def promote(user, everybody):
-        seen.append((user, sorted(everybody, key=lambda one: one.name)))
-        return replace(user, role=Role.ADMIN, name="Ada L.", password_hash="$argon2id$y")
-
-    changed = stores.users.change(ada.id, promote)
-
-    assert changed == replace(ada, role=Role.ADMIN, name="Ada L.", password_hash="$argon2id$y")
-    assert stores.users.find("ada") is None
-    assert stores.users.all() == [changed, grace]
-    assert seen[-1] == (ada, [ada, grace])
-
-
 def test_of_two_owners_who_demote_each_other_at_once_one_stays(stores):
     for name in ("Ada", "Grace"):
         stores.users.add(make_user(name, role=Role.OWNER))
@@ -197,17 +179,6 @@ def test_a_second_factor_comes_back_as_it_was_until_it_is_removed_with_its_codes
     assert people.second_factors.count_recovery("u-Ada") == 0
 
 
-def test_a_new_one_takes_the_place_of_the_old_one_and_its_accounts_codes(people):
-    people.second_factors.put(FACTOR, recovery_digests=["a", "b"])
-
-    people.second_factors.put(replace(FACTOR, seed="other"), recovery_digests=["c"])
-
-    assert people.second_factors.get("u-Ada").seed == "other"
-    for user_id, digest in (("u-Ada", "a"), ("u-Grace", "c")):
-        assert not people.second_factors.use_recovery(user_id, digest)
-    assert people.second_factors.count_recovery("u-Ada") == 1
-
-
 def test_a_step_is_used_once_and_none_before_it_any_more(people):
     people.second_factors.put(FACTOR, recovery_digests=[])
 
@@ -250,12 +221,10 @@ def test_the_newest_come_back_first_as_they_were_of_all_or_of_one_subject(stores
     [
         (AuditFilter(), [3, 2, 1, 0]),
         (AuditFilter(actor="grace"), [3, 1]),
-        (AuditFilter(act="reject"), [3, 2]),
         (AuditFilter(actor="grace", act="reject"), [3]),
         (AuditFilter(subject="c0"), [0]),
         (AuditFilter(since=NOW + timedelta(seconds=1)), [3, 2, 1]),
         (AuditFilter(before=NOW + timedelta(seconds=2)), [1, 0]),
-        (AuditFilter(actor="Grace"), []),
     ],
 )
 def test_acts_are_found_by_who_what_whom_and_when(stores, criteria, expected):
@@ -272,20 +241,6 @@ def test_acts_are_found_by_who_what_whom_and_when(stores, criteria, expected):
 
     assert page.entries == tuple(entries[n] for n in expected)
     assert page.next_after is None
-
-
-def test_pages_follow_each_other_whatever_is_appended_meanwhile(stores):
-    entries = [make_entry(n) for n in range(5)]
-    for entry in entries:
-        stores.audit_log.append(entry)
-
-    first = stores.audit_log.page(AuditFilter(), after=None, limit=2)
-    stores.audit_log.append(make_entry(5))
-    second = stores.audit_log.page(AuditFilter(), after=first.next_after, limit=2)
-    third = stores.audit_log.page(AuditFilter(), after=second.next_after, limit=2)
-
-    assert [*first.entries, *second.entries, *third.entries] == entries[::-1]
-    assert third.next_after is None
 
 
 @pytest.mark.parametrize("change", ["UPDATE audit_log SET actor = 'eve'", "DELETE FROM audit_log"])

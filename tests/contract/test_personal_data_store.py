@@ -13,7 +13,6 @@ from service.domain.case import (
     MAX_OTHER_NAMES,
     CaseFilter,
     SpamOnly,
-    State,
     Trait,
     TraitRecord,
 )
@@ -36,7 +35,7 @@ from service.domain.verdict import Outcome
 from service.ports.audit import AuditEntry
 from service.ports.comments import AddOutcome, NewComment
 from service.stores.sql.tables import comments
-from tests.contract.conftest import at_once, listed, to_review
+from tests.contract.conftest import at_once, to_review
 from tests.factories import (
     MARK,
     NOW,
@@ -309,20 +308,6 @@ def test_nothing_brings_a_withdrawn_comment_back_into_the_review_queue(stores):
     assert stores.cases.get(unjudged.id).verdict is None
 
 
-def test_lists_still_show_a_withdrawn_comment_with_how_far_it_came(stores):
-    pending, judged = make_full_comment(), make_full_comment(site_comment_id="own-18")
-    keep_given(stores, pending)
-    keep_given(stores, judged, outcome=Outcome.SPAM)
-
-    for comment in (pending, judged):
-        stores.personal_data.withdraw([comment.id], at=LATER)
-
-    for comment, state in ((pending, State.PENDING), (judged, State.JUDGED)):
-        assert listed(stores, CaseFilter(state=state)) == [comment.id]
-        assert stores.cases.get(comment.id).state is state
-    assert stores.cases.count(CaseFilter()) == 2
-
-
 @pytest.mark.parametrize("key", [None, "a key"])
 def test_sending_a_withdrawn_comment_again_does_not_bring_it_back(stores, key):
     comment = make_full_comment()
@@ -356,19 +341,6 @@ def test_judging_and_withdrawing_at_the_same_time_leaves_every_comment_blank(sto
     assert {case.comment.text for case in cases} == {""}
     assert [case.comment.id for case in cases if case.verdict is not None] == stored
     assert to_review(stores) == []
-
-
-def test_a_comment_is_found_by_what_escaping_and_filtering_leave_of_it(stores):
-    comment = make_comment('It\'s <b>"fine"</b> &amp; dandy')
-    other = make_comment("It's fine.")
-    keep_given(stores, comment, other)
-
-    found = [
-        find(stores, text)
-        for text in ('It\\\'s "fine" &amp; dandy', "<p>it&#039;s “FINE” &#38; dandy</p>\r\n")
-    ]
-
-    assert found == [[comment.id], [comment.id]]
 
 
 def test_equal_texts_of_a_site_are_found_newest_first_and_equal_times_by_id(stores):

@@ -212,9 +212,6 @@ ASKED: dict[str, Callable[[SqlStores], object]] = {
     "queue": queue_pages,
     "queue counted": lambda s: s.cases.count(_QUEUE),
     "what rules need": lambda s: s.rule_facts.find([(_RULED, _RULES)]),
-    "queue of one site counted": lambda s: s.cases.count(
-        CaseFilter(needs_review=True, site_ids=SITES[:1])
-    ),
     "newest of a site": lambda s: s.cases.page(
         CaseFilter(site_ids=SITES[:1]), order=Order.NEWEST, cursor=None, limit=25
     ),
@@ -245,7 +242,6 @@ ASKED: dict[str, Callable[[SqlStores], object]] = {
     "search: a word": search("number77"),
     "search: a common word": search("radiator"),
     "search: a phrase": search('"radiator number7"'),
-    "search: an author": search('author:"Mara 12"'),
     "search: a domain": search("domain:shop-7.example"),
     "search: days": search("radiator from:2026-01-01"),
     "search: a site's": search("number7", SITES[7:8]),

@@ -150,16 +150,6 @@ def test_a_key_is_found_by_its_hash_and_revoked_whenever_it_expires(stores):
         stores.sites.end_key("no", revoked_at=NOW)
 
 
-def test_keys_are_listed_oldest_first_with_the_revoked_ones(stores):
-    newer = make_key("key-1", created_at=NOW + timedelta(days=1))
-    older = make_key("key-2", revoked_at=NOW)
-    elsewhere = make_key("key-3", site_id=SITES[1].id)
-    for key in (newer, older, elsewhere):
-        stores.sites.add_key(key)
-
-    assert stores.sites.list_keys(SITE) == [older, newer]
-
-
 def test_of_keys_that_end_each_other_at_once_one_stays(stores):
     ids = ["key-1", "key-2"]
     for key_id in ids:

@@ -6,10 +6,8 @@ import math
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
-from types import SimpleNamespace
 
 import pytest
-import sqlalchemy as sa
 
 from service.domain.campaign import CAMPAIGN_POLICY
 from service.domain.case import Appeal, Claim
@@ -27,7 +25,6 @@ from service.domain.verdict import (
     WeighedSignal,
     WeightKind,
 )
-from service.stores.sql.rows import verdict_from, verdict_values
 from tests.contract.conftest import at_once, to_review
 from tests.factories import (
     NOW,
@@ -54,6 +51,8 @@ WEIGHED = tuple(
         signal=make_signal(name, strength=1 / 3, spans=spans, boundaries=boundaries),
         weight=math.pi,
         contribution=math.pi / 3,
+        kind=WeightKind.LEARNT,
+        decisions=34,
     )
     for name, spans, boundaries in (
         ("front_page_link", (Span(start=2, end=9),), (2, 9)),
@@ -110,15 +109,6 @@ def test_the_first_verdict_stays_untouched_and_what_is_told_of_another_is_not_ke
     assert stored == [fresh]
     assert (case.verdict, case.audit) == (first, False)
     assert [one.id for one in kept] == [deliveries[0].id]
-
-
-def test_what_was_stored_is_answered_in_the_order_it_was_given_without_what_is_not_kept(stores):
-    ids = [keep_one(stores) for _ in range(30)][::-1]
-    given = [*ids[:9], CommentId("no"), *ids[9:]]
-
-    stored = stores.verdicts.add([make_verdict(one) for one in given], audit=frozenset())
-
-    assert stored == ids
 
 
 def test_of_several_judges_of_one_comment_exactly_one_is_heard(stores):
@@ -178,19 +168,6 @@ def test_an_authors_published_comments_count_and_the_first_comment_under_a_post(
     ]
     [earlier] = stores.rule_facts.find([(there, PERSON)], before=NOW - 8 * DAY)
     assert earlier == RuleFacts(approved=1, first_approved=first)
-
-
-@pytest.mark.parametrize(
-    ("rules", "statements"), [((SiteRules(max_links=1),), 0), ((PERSON,), 1), ((PERSON, BOTH), 2)]
-)
-def test_only_rules_that_ask_cost_a_statement_and_that_once_a_batch(stores, rules, statements):
-    said = []
-    engine = stores.rule_facts._engine
-    sa.event.listen(engine, "before_cursor_execute", lambda *given: said.append(given[2]))
-
-    stores.rule_facts.find([(make_comment(sender=MARA), one) for one in rules for _ in range(9)])
-
-    assert len([one for one in said if one.startswith("SELECT")]) == statements
 
 
 def test_a_report_that_says_what_the_newest_says_or_has_a_known_id_changes_nothing(stores):
@@ -376,14 +353,6 @@ def claim(user: str, comment_id: CommentId = ONE, *, after: float = 0) -> Claim:
     )
 
 
-def test_the_first_to_claim_a_comment_has_it(stores):
-    mine = stores.claims.take(claim("ada"))
-
-    assert mine == claim("ada")
-    assert stores.claims.take(claim("mara", after=60)) == mine
-    assert stores.claims.find([ONE, OTHER], now=NOW) == {ONE: mine}
-
-
 def test_a_renewed_claim_keeps_its_beginning_and_one_elsewhere_ends_it(stores):
     stores.claims.take(claim("ada"))
 
@@ -428,23 +397,3 @@ def test_of_two_comments_that_one_moderator_opens_at_once_one_is_claimed(stores)
 
         [held] = stores.claims.find([ONE, OTHER], now=NOW)
         stores.claims.end(held)
-
-
-def test_a_verdict_of_before_there_were_boundaries_and_kinds_of_weights_has_none():
-    learnt = WeighedSignal(
-        signal=make_signal(boundaries=(3,)),
-        weight=1.0,
-        contribution=1.0,
-        kind=WeightKind.LEARNT,
-        decisions=34,
-    )
-    values = verdict_values(make_verdict(CommentId("c"), signals=(learnt,)))
-
-    kept = verdict_from(SimpleNamespace(**values))
-    for written in values["signals"]:
-        del written["boundaries"], written["kind"], written["decisions"]
-    old = verdict_from(SimpleNamespace(**values))
-
-    assert kept.signals == (learnt,)
-    [weighed] = old.signals
-    assert (weighed.signal.boundaries, weighed.kind, weighed.decisions) == ((), None, 0)

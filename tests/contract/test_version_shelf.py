@@ -25,14 +25,6 @@ def test_the_current_version_comes_first_then_the_newest_name(shelf):
     assert shelf.all()[0].figures["ham_called_spam"] == "23 of 24,298 (promised: at most 0.1 %)"
 
 
-def test_promoting_says_which_one_was_current_and_remembers_it(shelf):
-    before = shelf.promote("v-2")
-
-    assert before == "v-1"
-    assert shelf.previous() == "v-1"
-    assert (shelf.all()[0].name, shelf.all()[0].serves) == ("v-2", "current")
-
-
 def test_a_damaged_version_is_refused_and_the_current_one_stays(shelf):
     with pytest.raises(ConflictError, match="was changed"):
         shelf.promote("v-3")
@@ -48,10 +40,6 @@ def test_what_is_no_version_is_not_found(shelf, act, name):
         getattr(shelf, act)(name)
 
     assert shelf.names == ["v-1", "v-3", "v-2"]
-
-
-def test_a_card_is_given_as_it_was_written(shelf):
-    assert shelf.card("v-1") == "# v-1"
 
 
 def test_a_folder_that_cannot_be_written_to_says_what_does_it(shelf):

@@ -126,14 +126,12 @@ EXAMPLES = {
         silent_on=(
             Example(_TEXT),
             _under("content", rejected=1, approved=1),
-            _under("content", rejected=3, approved=9),
             _under("content", approved=7),
         ),
     ),
     "approved_person_before": Examples(
         fires_on=(
             _under("email", approved=2),
-            _under("email", approved=40),
             _under("email", approved=40, rejected=2),
             _under("account", approved=4),
             decided(_OFFER, "email_offers", approved=4),
@@ -142,7 +140,6 @@ EXAMPLES = {
         silent_on=(
             Example(_TEXT),
             _under("email", approved=1),
-            _under("email", approved=2, rejected=2),
             # Anybody can write under the name of a regular.
             _under("name", approved=40),
             _under("email", rejected=7),
@@ -155,7 +152,6 @@ EXAMPLES = {
         fires_on=(
             decided(_LINKED_TEXT, "domains", rejected=1),
             decided(_LINKED_TEXT, "domains", rejected=9, approved=1),
-            decided(_LINKED_TEXT, "domains", rejected=40),
             Example(
                 _TEXT,
                 author_url="https://valves-and-more.com",
@@ -165,7 +161,6 @@ EXAMPLES = {
         silent_on=(
             Example(_LINKED_TEXT),
             decided(_LINKED_TEXT, "domains", rejected=1, approved=1),
-            decided(_LINKED_TEXT, "domains", rejected=3, approved=9),
             decided(_LINKED_TEXT, "domains", approved=7),
             decided(_WIKIPEDIA, "domains", rejected=7),
         ),
@@ -267,13 +262,9 @@ EXAMPLES = {
         fires_on=(
             Example(_PITCH, history=_conduct(remarks=2)),
             Example("Genau dafür haben wir Ventilo entwickelt.", history=_conduct(remarks=9)),
-            Example(
-                "C'est exactement pour cela qu'on a créé Ventilo.", history=_conduct(remarks=9)
-            ),
             Example("저희가 이를 위해 Ventilo 앱을 만들었습니다.", history=_conduct(remarks=9)),
             # Nobody approved anything of the account.
             Example("With Ventilo the hiss is solved in seconds.", history=_conduct(remarks=2)),
-            Example("Mit Ventilo ist das in Sekunden erledigt.", history=_conduct(remarks=2)),
             # It is named after what it pitches.
             Example(_PITCH, author_name="Ventilo"),
             Example("With Ventilo it costs half, order now.", author_name="Ventilo Team"),
@@ -285,7 +276,6 @@ EXAMPLES = {
             Example(_PITCH, history=_conduct(remarks=9, repeats=7), trust_level=3),
             Example(_PITCH, history=replace(_approved(1, 1), conduct=Conduct(remarks=9))),
             Example(f"{_PITCH} It is MIT, on Codeberg.", history=_conduct(remarks=9)),
-            Example("I made Ventilo for our old radiators.", history=_conduct(remarks=9)),
             Example("We use Postgres for exactly this.", history=_conduct(remarks=9)),
             Example("Firefox Sync was designed for exactly this.", history=_conduct(remarks=9)),
             Example("We made a Raspberry Pi box for exactly this.", history=_conduct(remarks=9)),
