@@ -11,8 +11,7 @@ from service.domain.comment import Comment
 from service.domain.decision import Ruling
 from service.domain.delivery import DeliveryState
 from service.domain.errors import InvalidInputError
-from service.moderation.callbacks import replay_deliveries, resume_applier, set_build_hook
-from service.moderation.decisions import take_over_rulings
+from service.moderation.callbacks import resume_applier, set_build_hook
 from service.moderation.erasing import erase_person, find_person
 from service.moderation.revise import withdraw_comment
 from tests.factories import SITE
@@ -39,7 +38,7 @@ class BuiltSite(ToldSite):
 
     def _answer(self, received: Received) -> list[bytes]:
         answer = list(self.answers(received))
-        said = answer[0].split()[1].decode() if answer else "no answer"
+        said = answer[0].split()[1].decode()
         self.said.append(f"{received.line.rpartition(' ')[0]} → {said}")
         return answer
 
@@ -72,37 +71,6 @@ def twenty_approved(site: BuiltSite) -> None:
     site.wait(120)
 
 
-def taken_over(site: BuiltSite) -> None:
-    rulings = {site.submit().id: Ruling.APPROVE}
-    take_over_rulings(rulings, site.services, site_id=SITE, decided_by="import")
-    site.wait(120)
-
-
-def away_for_an_hour(site: BuiltSite) -> None:
-    port = site.hook.port
-    site.decide(site.submit())
-    site.hook.close()
-    site.wait(3_600, step=60)
-    site.hook = Site(port=port, answer=site._answer)
-    site.wait(10_800, step=300)
-
-
-def answer_lost(site: BuiltSite) -> None:
-    site.answers = lambda _: []
-    site.decide(site.submit())
-    site.wait(60)
-    site.answers = with_status(200)
-    site.wait(120)
-
-
-def too_many_calls(site: BuiltSite) -> None:
-    site.answers = with_status(429, "Retry-After: 120\r\n")
-    site.decide(site.submit())
-    site.wait(120)
-    site.answers = with_status(200)
-    site.wait(120)
-
-
 # What happens, and what the hook answered to the calls that it caused.
 SCENARIOS = [
     (judged(HAM), ["200"]),
@@ -112,10 +80,6 @@ SCENARIOS = [
     (judged(UNSURE, Ruling.APPROVE), ["200"]),
     (twenty_approved, ["200"]),
     (judged(UNSURE, Ruling.APPROVE, undone=True), ["200", "200"]),
-    (taken_over, ["200"]),
-    (away_for_an_hour, ["200"]),
-    (answer_lost, ["no answer", "200"]),
-    (too_many_calls, ["429", "200"]),
 ]
 
 
@@ -247,24 +211,6 @@ def test_a_call_is_a_post_that_names_no_comment(world, path, token, body):
     assert received.headers.get("authorization") == (token and f"Bearer {token}")
     assert {one.state for one in world.messages()} == {DeliveryState.DELIVERED}
     assert TOKEN not in repr(world.services.endpoints.get(SITE))
-
-
-def test_what_was_given_up_is_told_by_a_later_build(world):
-    world.answers = with_status(500)
-    world.decide(world.submit())
-    world.wait(48 * 3_600, step=600)
-    dead = world.messages(DeliveryState.DEAD)
-    world.answers = with_status(200)
-    world.decide(world.submit())
-    world.wait(120)
-    calls = world.calls
-
-    replay_deliveries(world.services, actor="ada")
-    world.wait(120)
-
-    assert len(dead) == 1
-    assert world.calls == calls
-    assert {one.state for one in world.messages()} == {DeliveryState.DELIVERED}
 
 
 def test_a_wrong_token_is_refused(world):

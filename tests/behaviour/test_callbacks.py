@@ -223,8 +223,6 @@ def test_rotating_twice_ends_the_first_secret(told):
     endpoint = told.endpoints.get(SITE)
     assert endpoint.secrets == (third, second)
     assert third not in repr(endpoint)
-    # The standard's prefix and 32 bytes in base64.
-    assert all(one.startswith("whsec_") and len(one) == 50 for one in {first, second, third})
     assert len({first, second, third}) == 3
 
 
@@ -258,15 +256,6 @@ def test_what_the_site_itself_rules_is_told_without_delay(patient):
     report_comment(Label.HAM, site=site, text="Reported.", services=patient)
 
     assert rulings_told(patient) == ["reject", "approve"]
-
-
-def test_a_site_without_undo_time_is_told_at_once(patient):
-    patient.sites.change_settings(SITE, lambda _: SiteSettings(undo_seconds=0))
-    comment_id = submit_told(patient)
-
-    decide_comment(comment_id, Ruling.REJECT, patient, decided_by="ada")
-
-    assert rulings_told(patient) == ["reject"]
 
 
 @pytest.fixture

@@ -250,11 +250,6 @@ def a_list_entry(services, memory):
     add_entry(entry, services, by="Ola")
 
 
-def a_list_entry_and_partial_evidence(services, memory):
-    a_list_entry(services, memory)
-    partial_evidence(services, memory)
-
-
 @pytest.mark.parametrize(
     "why",
     [
@@ -266,7 +261,6 @@ def a_list_entry_and_partial_evidence(services, memory):
         partial_evidence,
         looks_sincere,
         a_list_entry,
-        a_list_entry_and_partial_evidence,
     ],
 )
 def test_the_policy_leaves_to_people(services, memory, why):

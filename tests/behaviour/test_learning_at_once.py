@@ -8,12 +8,12 @@ import pytest
 
 from service.domain.comment import FormEvidence, Lane, SiteId
 from service.domain.decision import Ruling
-from service.domain.verdict import Outcome, WeightKind
+from service.domain.verdict import WeightKind
 from service.moderation.decisions import decide_comment, undo_decision
 from service.scoring.lean import SITE_DECISIONS, frozen_score
 from tests.databases import fresh_stores
 from tests.factories import make_comment
-from tests.fakes import FixedClassifier, ForgetfulHistory, make_services, make_site, submit_to
+from tests.fakes import ForgetfulHistory, make_services, make_site, submit_to
 from tests.unit.learning.test_taught import state
 from tests.unit.learning.training_examples import HAM, SPAM, keeper_over
 
@@ -132,16 +132,3 @@ def test_a_worker_that_read_nothing_for_a_while_reads_all_the_same(services, sto
 
     assert at_once.learnt == ()
     assert state(late.current()) == state(services.taught())
-
-
-def test_without_the_classifier_nothing_is_added_and_a_person_looks(stores):
-    classifier = FixedClassifier()
-    services = make_services(
-        stores=stores, taught=keeper_over(stores).current, classifier=classifier
-    )
-    decide_some(services)
-    classifier.answer = None
-
-    verdict = post(services, SPAM.format("seventy")).verdict
-
-    assert (verdict.outcome, lean_of(verdict)) == (Outcome.UNSURE, 0.0)

@@ -11,7 +11,7 @@ import pytest
 from service.domain.case import CaseFilter, Order
 from service.domain.comment import CommentId, Lane, SiteId
 from service.domain.decision import ChosenBy, Ruling
-from service.domain.errors import ConflictError, InvalidInputError
+from service.domain.errors import ConflictError
 from service.moderation import decisions
 from service.moderation.decisions import decide_together
 from service.moderation.remembering import remember_open
@@ -112,22 +112,6 @@ def rulings(ids, two_sites):
     return [one.ruling if one else None for one in decisions]
 
 
-def acts(two_sites):
-    return [(one.actor, one.act, one.detail) for one in two_sites.audit_log.recent(limit=9)][::-1]
-
-
-def test_comments_of_several_portions_are_decided_and_logged_as_one_act(two_sites):
-    ids = submit(two_sites, PORTION + 3)
-
-    bulk_decision = reject(ids, two_sites, note="One campaign.")
-
-    assert set(rulings(ids, two_sites)) == {Ruling.REJECT}
-    assert bulk_decision.n_decided == bulk_decision.n_in_force == PORTION + 3
-    assert bulk_decision.n_left_out == 0
-    assert two_sites.cases.get(ids[-1]).decision.note == "One campaign."
-    assert acts(two_sites) == [("ada", "reject together", "8 comments")]
-
-
 def test_a_bulk_decision_of_somebody_else_is_not_continued(two_sites):
     ids = submit(two_sites)
     reject([], two_sites, bulk_decision_id="str_1")
@@ -136,15 +120,6 @@ def test_a_bulk_decision_of_somebody_else_is_not_continued(two_sites):
         reject(ids, two_sites, bulk_decision_id="str_1", decided_by="grace")
 
     assert rulings(ids, two_sites) == [None]
-
-
-def test_a_note_longer_than_anybody_reads_is_refused_before_anything_is_decided(two_sites):
-    ids = submit(two_sites)
-
-    with pytest.raises(InvalidInputError, match="note"):
-        reject(ids, two_sites, note="x" * 501)
-
-    assert two_sites.bulk_decisions.recent(site_ids=None, limit=9) == []
 
 
 def test_histories_learn_a_portion_at_once_and_the_rest_from_upkeep(two_sites):
