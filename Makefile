@@ -70,7 +70,7 @@ format: install-dev ## Rewrite the code in the project's layout
 bench: install-dev install-train ## Measure speed and memory; prints tables
 	$(BIN)/python -m tests.benchmarks
 
-mutants: install-dev ## Break 200 places of the code in turn and print which tests notice; ARGS="--only REGEX"
+mutants: install-dev ## Break some 200 places of the code in turn and print which tests notice; ARGS="--only REGEX"
 	$(BIN)/python -m tests.benchmarks.mutants $(ARGS)
 
 train: install-train ## Train the classifier and write a candidate; ARGS="--data DIR" adds sources

@@ -95,7 +95,7 @@ def make_full_comment(**changes) -> Comment:
     return make_comment(**(values | changes))
 
 
-def make_signal(name: str = "front_page_link", **changes) -> Signal:
+def make_signal(name: str = "shortened_link", **changes) -> Signal:
     values = {"strength": 1.0, "reason": "contains a link", "spans": (Span(start=0, end=4),)}
     return Signal(name=name, **(values | changes))
 

@@ -57,7 +57,7 @@ def tiny_network(tmp_path_factory, tokeniser) -> Path:
 TINY_FUSION = Fusion(
     base=0.25,
     model_weight=0.75,
-    signal_weights={"front_page_link": 0.5},
+    signal_weights={"shortened_link": 0.5},
     ham_cutoff=0.1,
     spam_cutoff=0.9,
     promises={"ham_called_spam": {"promised_rate": 0.001}},

@@ -82,11 +82,6 @@ def count_words(words: Sequence[str]) -> float:
     )
 
 
-def count_unspaced(text: str) -> float:
-    """Return how many words the characters of scripts without spaces between words make."""
-    return count_words(_UNSPACED.findall(text))
-
-
 def is_unspaced(words: Sequence[str]) -> bool:
     """Return True if all words are characters of scripts without spaces between words."""
     return all(_UNSPACED.match(word) for word in words)

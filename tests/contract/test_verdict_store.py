@@ -55,7 +55,7 @@ WEIGHED = tuple(
         decisions=34,
     )
     for name, spans, boundaries in (
-        ("front_page_link", (Span(start=2, end=9),), (2, 9)),
+        ("shortened_link", (Span(start=2, end=9),), (2, 9)),
         ("abrupt_shift", (), ()),
     )
 )

@@ -217,9 +217,10 @@ def test_only_comments_by_mail_have_footers(site_comment_id, judged):
 
 def test_a_reply_by_mail_is_shown_whole_and_judged_by_its_words(github, services):
     sent = copy.deepcopy(GITHUB_ISSUE_COMMENT)
-    sent["comment"]["body"] = f"{LINK}\n\n> Message ID: ***@***.***>\n>\n"
+    quoted = f'"{"What a useful article about radiators. " * 2}"'
+    sent["comment"]["body"] = f"{quoted}\n\n> Message ID: ***@***.***>\n>\n"
     github(sent)
 
     case = only_case(services)
     assert case.comment.text.endswith("> Message ID: ***@***.***>\n>\n")
-    assert "link_only" in {weighed.signal.name for weighed in case.verdict.signals}
+    assert "stray_quotation_mark" in {weighed.signal.name for weighed in case.verdict.signals}

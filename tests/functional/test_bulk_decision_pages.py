@@ -287,7 +287,7 @@ def test_every_line_of_an_export_is_whole_json_whatever_a_comment_holds(services
     assert rows[0]["text"] == 'loans \ufffd \ufffd "\n\u2028 \u202e'
     assert rows[0]["author_name"] == "=1"
     assert rows[1]["outcome"] == "spam"
-    assert rows[1]["signals"] == ["front_page_link"]
+    assert rows[1]["signals"] == ["shortened_link"]
 
 
 def test_an_export_holds_all_that_is_found_and_only_what_the_account_sees(services, client):

@@ -32,7 +32,7 @@ def problems(line, **options):
 
 def test_the_line_from_the_manual_is_read():
     line = (
-        'crypto site:blog outcome:spam -signal:front_page_link author:"Best Radiators" '
+        'crypto site:blog outcome:spam -signal:shortened_link author:"Best Radiators" '
         "domain:example.com decision:reject model:minilm-2 from:2026-11-01 to:2026-11-20"
     )
 
@@ -41,7 +41,7 @@ def test_the_line_from_the_manual_is_read():
             Term(field=Field.TEXT, value="crypto"),
             Term(field=Field.SITE, value="blog"),
             Term(field=Field.OUTCOME, value="spam"),
-            Term(field=Field.SIGNAL, value="front_page_link", negated=True),
+            Term(field=Field.SIGNAL, value="shortened_link", negated=True),
             Term(field=Field.AUTHOR, value="Best Radiators", exact=True),
             Term(field=Field.DOMAIN, value="example.com"),
             Term(field=Field.DECISION, value="reject"),

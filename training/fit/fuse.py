@@ -1,4 +1,4 @@
-"""Fits the weights of the model and the signals, by logistic regression with fixed signs."""
+"""Fits the weights of the model and the signals, by logistic regression without negatives."""
 
 from __future__ import annotations
 
@@ -23,10 +23,6 @@ from training.fit.cutoffs import (
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
-# Signals of ham. All others are signals of spam.
-HAM_SIGNALS = frozenset({"approved_address_before", "approved_person_before", "reference_link"})
-# Senders can add signals of ham, for example an encyclopaedia's URL, so these are penalised more.
-_HAM_HELD_BACK = 10.0
 # Rounding to readable numbers changes a score by at most a few hundredths.
 _DECIMALS = 3
 
@@ -64,19 +60,15 @@ def fit_fusion(
 ) -> FittedWeights:
     """Return the weights that calibrate the total score on these comments.
 
-    `strengths` has a column per signal. Weights of spam signals are at least 0, those of ham
-    signals at most 0. `penalty` is the ridge on spam signals' weights, ten times that on ham
-    signals'. A signal that fired on fewer than `min_firings` comments gets a weight of 0.
+    `strengths` has a column per signal. Weights are at least 0: comments without a history hold no
+    signal of ham. `penalty` is the ridge on the signals' weights. A signal that fired on fewer than
+    `min_firings` comments gets a weight of 0.
     """
     seen = (strengths > 0).sum(axis=0) >= min_firings
     columns = np.column_stack([model_log_odds, strengths])
     bounds: list[tuple[float | None, float | None]] = [(0.0, None)]
-    for name, enough in zip(names, seen, strict=True):
-        low = None if name in HAM_SIGNALS else 0.0
-        high = 0.0 if name in HAM_SIGNALS else None
-        bounds.append((low, high) if enough else (0.0, 0.0))
-    held_back = [_HAM_HELD_BACK if name in HAM_SIGNALS else 1.0 for name in names]
-    penalties = np.concatenate([[0.0], penalty * np.array(held_back)])
+    bounds += [(0.0, None if enough else 0.0) for enough in seen]
+    penalties = np.array([0.0, *[penalty] * len(names)])
     fitted = np.round(_fit(columns, is_spam, bounds=bounds, penalties=penalties), _DECIMALS)
     signals = {name: float(w) + 0.0 for name, w in zip(names, fitted[2:], strict=True)}
     return FittedWeights(base=float(fitted[0]) + 0.0, model=float(fitted[1]), signals=signals)

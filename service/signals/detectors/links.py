@@ -1,4 +1,4 @@
-"""Detectors of links: where they lead, how they are written, and where they stand."""
+"""Detectors of links: where they lead and how they are written."""
 
 from __future__ import annotations
 
@@ -7,40 +7,13 @@ import re
 from service.domain.comment import Comment, ListKind
 from service.domain.sender import History
 from service.domain.text import Phrase
-from service.signals.cues import Cue, find_cues
 from service.signals.detector import Observation, detector
-from service.signals.hosts import host_of, is_reference, sounds_commercial
+from service.signals.hosts import host_of
 from service.signals.links import Link
 from service.signals.listings import listed
-from service.signals.segments import segments_of
-from service.signals.text import count_unspaced, find_words, inside
-from service.signals.view import TextView, spans_of, spans_of_links, uncommon_links, view_of
+from service.signals.text import inside
+from service.signals.view import spans_of, spans_of_links, view_of
 from service.signals.wordlists import word_list, wordset
-
-
-@detector
-def commercial_link(comment: Comment, _history: History) -> Observation | None:
-    """Fire where the words or the ending of a linked host are a seller's."""
-    links = [link for link in uncommon_links(comment) if sounds_commercial(link.host)]
-    if not links:
-        return None
-    return Observation(
-        reason=Phrase("links to an address that is named like a shop or a service"),
-        spans=spans_of_links(links),
-    )
-
-
-@detector
-def reference_link(comment: Comment, _history: History) -> Observation | None:
-    """Fire where every link that is offered leads to a common reference: evidence for ham."""
-    links = view_of(comment).open_links
-    if not links or not all(is_reference(link.host, link.domain) for link in links):
-        return None
-    return Observation(
-        reason=Phrase("links only to references that readers commonly cite"),
-        spans=spans_of_links(links),
-    )
-
 
 _SHORTENERS = word_list("shorteners")
 
@@ -116,119 +89,6 @@ def spelled_out_domain(comment: Comment, _history: History) -> Observation | Non
         reason=Phrase("writes a web address so that a link filter would miss it"),
         spans=spans_of(spans),
     )
-
-
-# "see this", "Worth reading:" is what hurried readers put beside a link.
-_MAX_WORDS_BESIDE = 2
-
-
-@detector
-def link_only(comment: Comment, _history: History) -> Observation | None:
-    """Fire where at most two words stand outside the links, and none leads to a reference."""
-    links = uncommon_links(comment)
-    if not links or _words_outside(view_of(comment)) > _MAX_WORDS_BESIDE:
-        return None
-    return Observation(
-        reason=Phrase("gives a link and hardly a word beside it"),
-        spans=spans_of_links(links),
-    )
-
-
-def _words_outside(view: TextView) -> int:
-    """Count the words outside links, up to one more than are let be."""
-    count = done = 0
-    for link in view.links:
-        count += _words(view.text[done : link.start])
-        done = link.end
-        if count > _MAX_WORDS_BESIDE:
-            return count
-    return count + _words(view.text[done:])
-
-
-def _words(text: str) -> int:
-    """Count the words of a text in a script with spaces or without."""
-    return max(len(text.split()), int(count_unspaced(text)))
-
-
-# Somebody who shares their own work says "I" in the sentence with the link; those are left alone.
-_OWN = (Cue.ME, Cue.HEDGE)
-
-
-@detector
-def link_after_remark(comment: Comment, _history: History) -> Observation | None:
-    """Fire where the only links stand in the last sentence and nobody says "I" beside them."""
-    links = uncommon_links(comment)
-    segments = segments_of(comment)
-    if not links or len(segments) < 2:
-        return None
-    last = segments[-1]
-    if links[0].start < last.start or any(last.count(cue) for cue in _OWN):
-        return None
-    praised = any(segment.count(Cue.PRAISE) for segment in segments[:-1])
-    return Observation(
-        strength=1.0 if praised else 0.7,
-        reason=Phrase("ends a remark without links in a sentence that gives one"),
-        spans=spans_of_links(links),
-    )
-
-
-_FRONT_PAGE = re.compile(
-    r"(?:[a-z]{1,8}://)?[^/?#]{1,253}/?(?:index\.(?:html?|php)|\?utm_[^#]{0,300})?\Z", re.IGNORECASE
-)
-
-
-@detector
-def front_page_link(comment: Comment, _history: History) -> Observation | None:
-    """Fire where a link names a site alone, in a sentence that holds no "I" and no doubt."""
-    links = [link for link in uncommon_links(comment) if _FRONT_PAGE.match(link.target)]
-    if not links:
-        return None
-    # Who shares their own work says so; readers cite a page, adverts name the shop.
-    own = [(s.start, s.end) for s in segments_of(comment) if s.count(Cue.ME) or s.count(Cue.HEDGE)]
-    offered = [link for link in links if not inside(own, link.start)]
-    if not offered:
-        return None
-    return Observation(
-        reason=Phrase("links to a site as a whole rather than to a page of it"),
-        spans=spans_of_links(offered),
-    )
-
-
-_TRADE = (Cue.OFFER, Cue.VICE)
-_MAX_ANCHOR_CHARS = 200
-# One link of three words is enough; of hundreds of links the first ones are read.
-_MAX_LINKS = 20
-_MAX_ANCHOR_WORDS = 6
-_MIN_NAMED = 2
-_MIN_LETTERS = 3
-
-
-@detector
-def keyword_anchor(comment: Comment, _history: History) -> Observation | None:
-    """Fire on words of an offer as a link, and on two words or more that name the target."""
-    links = [link for link in uncommon_links(comment)[:_MAX_LINKS] if link.anchor]
-    if not links:
-        return None
-    found = [link for link in links if _is_offer(link) or _names_target(link)]
-    if not found:
-        return None
-    return Observation(
-        reason=Phrase("puts a link on words of an offer, or on the name of the site it leads to"),
-        spans=spans_of_links(found),
-    )
-
-
-def _is_offer(link: Link) -> bool:
-    anchor = (link.anchor or "")[:_MAX_ANCHOR_CHARS]
-    return any(hit.cue in _TRADE for hit in find_cues(anchor, find_words(anchor)))
-
-
-def _names_target(link: Link) -> bool:
-    words = {word.text for word in find_words((link.anchor or "")[:_MAX_ANCHOR_CHARS])}
-    if len(words) > _MAX_ANCHOR_WORDS:
-        return False
-    name = link.domain.partition(".")[0].replace("-", "")
-    return sum(len(word) >= _MIN_LETTERS and word in name for word in words) >= _MIN_NAMED
 
 
 @detector

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Set
-from functools import lru_cache
+from collections.abc import Iterator
 from itertools import pairwise
 
-from service.domain.comment import Comment, Post
+from service.domain.comment import Comment
 from service.domain.sender import History
 from service.domain.text import Phrase
 from service.signals.detector import Observation, detector
 from service.signals.judged_text import may_come_by_mail
-from service.signals.links import Link
 from service.signals.text import (
-    ALONE,
     LATIN_LETTER,
     LOOK_ALIKES,
     MIXED,
@@ -25,12 +21,8 @@ from service.signals.text import (
 from service.signals.view import (
     TextView,
     spans_of,
-    text_of_post,
-    uncommon_links,
     view_of,
-    words_of_post,
 )
-from service.signals.wordlists import LISTS, wordset
 
 _MIN_WORD_CHARS = 4
 
@@ -87,87 +79,6 @@ def stray_quotation_mark(comment: Comment, _history: History) -> Observation | N
         else Phrase("opens with a quotation mark that is never closed"),
         spans=spans_of(marks),
     )
-
-
-_SMALL_WORDS = {language: wordset(words) for language, words in LISTS["small_words"].items()}
-_MIN_WORDS = 6
-_MIN_SMALL_WORDS = 3
-_OTHER_SCRIPT = "other script"
-_LATIN_SCRIPT = "latin script"
-_LATIN = re.compile("[A-Za-z\u00c0-\u024f]")
-_OTHER = re.compile("[\u0370-\u1fff\u3040-\ud7af]")
-_UNSPACED = re.compile(f"[{ALONE}]")
-_MIN_LETTERS = 10
-# A title of a word or two is in Latin letters on blogs in any script.
-_MIN_LATIN = 16
-_MAX_CHARS = 2_000
-# Addresses and slugs ("posts/docker-on-vps/") are in Latin letters on every blog.
-_ADDRESS = re.compile(r"[!-~]*[/_][!-~]*|[!-.0-~]*-[!-.0-~]*-[!-~]*")
-
-
-@detector
-def language_mismatch(comment: Comment, _history: History) -> Observation | None:
-    """Fire on an offer in another script or language than the post's.
-
-    An offer is a link or a contact. Never on a script or a language alone: readers write in
-    theirs, and in it "slot" and "loan" are words like any.
-    """
-    links = uncommon_links(comment)
-    view = view_of(comment)
-    offered = [*((k.start, k.end) for k in links), *((c.start, c.end) for c in view.contacts)]
-    if not offered:
-        return None
-    there = _language_of_post(comment.post)
-    if there is None:
-        return None
-    here = _language(_without(view.text, links), view.word_set)
-    if here == _OTHER_SCRIPT != there:
-        reason = Phrase("offers something in another script than the post's")
-    elif here not in (None, there) and there != _LATIN_SCRIPT:
-        reason = Phrase("offers something in another language than the post's")
-    else:
-        return None
-    return Observation(strength=0.7, reason=reason, spans=spans_of(offered))
-
-
-@lru_cache(maxsize=64)
-def _language_of_post(post: Post) -> str | None:
-    text = _ADDRESS.sub(" ", text_of_post(post))
-    # A post that holds some of another script is read by those who write it; a syllable or a
-    # character counts for two letters.
-    if len(_OTHER.findall(text)) + len(_UNSPACED.findall(text)) >= _MIN_LETTERS:
-        return _OTHER_SCRIPT
-    language = _language(text, words_of_post(post))
-    if language is None and len(_LATIN.findall(text)) >= _MIN_LATIN:
-        return _LATIN_SCRIPT
-    return language
-
-
-def _language(text: str, words: Set[str]) -> str | None:
-    """Return a language by its small words, or that the script is not Latin; else None."""
-    other = len(_OTHER.findall(text))
-    if other >= _MIN_LETTERS and other > len(_LATIN.findall(text)):
-        return _OTHER_SCRIPT
-    if len(words) < _MIN_WORDS:
-        return None
-    counts = sorted(
-        ((len(small & words), language) for language, small in _SMALL_WORDS.items()), reverse=True
-    )
-    (most, language), (next_most, _) = counts[0], counts[1]
-    return language if most >= _MIN_SMALL_WORDS and most >= 2 * next_most else None
-
-
-def _without(text: str, links: tuple[Link, ...]) -> str:
-    """Return the first characters of a text without its links, whose letters are no language."""
-    parts, done = [], 0
-    for link in links:
-        parts.append(text[done : link.start])
-        if link.anchor:
-            parts.append(link.anchor)
-        done = link.end
-        if done > _MAX_CHARS:
-            break
-    return " ".join((*parts, text[done:]))[:_MAX_CHARS]
 
 
 # Shorter lines are lists, verses and greetings; longer ones ended where their writer meant them to.

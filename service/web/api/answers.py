@@ -41,7 +41,7 @@ class SpanAnswer(Answer):
 class SignalAnswer(Answer):
     """One piece of evidence and what it added to the score."""
 
-    name: str = Field(examples=["front_page_link"])
+    name: str = Field(examples=["shortened_link"])
     reason: str = Field(description="What was seen, as a clause.", examples=["contains a link"])
     strength: float = Field(gt=0, le=1)
     weight: float = Field(description="Log-odds at full strength; 0: recorded, not weighed.")

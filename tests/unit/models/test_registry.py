@@ -82,7 +82,7 @@ def test_a_manifest_that_is_none_is_refused(write_tiny, content):
         ("fusion.json", {"base": True}, "cannot be used"),
         ("fusion.json", {"base": float("nan")}, "cannot be used"),
         ("fusion.json", {"signal_weights": []}, "cannot be used"),
-        ("fusion.json", {"signal_weights": {"front_page_link": "heavy"}}, "cannot be used"),
+        ("fusion.json", {"signal_weights": {"shortened_link": "heavy"}}, "cannot be used"),
         ("fusion.json", {"ham_cutoff": 0.95}, "cannot be used"),
     ],
 )

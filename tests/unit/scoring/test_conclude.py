@@ -17,7 +17,7 @@ from service.scoring.weights import SET_WEIGHTS, Cutoffs, Weights
 from tests.factories import conclude_on, make_comment, make_signal
 
 CUTOFFS = Cutoffs(ham_cutoff=0.1, spam_cutoff=0.9)
-WEIGHTS = Weights(base=-0.3, model=0.8, signals={"front_page_link": 1.5, "shy": 0.01})
+WEIGHTS = Weights(base=-0.3, model=0.8, signals={"shortened_link": 1.5, "shy": 0.01})
 
 
 @pytest.mark.parametrize(

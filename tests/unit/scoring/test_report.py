@@ -26,7 +26,7 @@ from service.scoring.weights import Cutoffs, Weights
 from tests.factories import NOW, conclude_on, make_signal
 
 CUTOFFS = Cutoffs(ham_cutoff=0.2, spam_cutoff=0.9)
-WEIGHTS = Weights(signals={"front_page_link": 0.4})
+WEIGHTS = Weights(signals={"shortened_link": 0.4})
 
 
 def judged(p_spam: float, *, comment_id: str = "c1", away: bool = False, signals=()) -> Verdict:
@@ -106,7 +106,7 @@ def test_the_model_alone_is_measured_where_it_answered():
 
 
 @pytest.mark.parametrize(
-    ("name", "weight"), [("front_page_link", 0.4), ("honeypot_filled", 1.5), ("unheard_of", 0.0)]
+    ("name", "weight"), [("shortened_link", 0.4), ("honeypot_filled", 1.5), ("unheard_of", 0.0)]
 )
 def test_signals_are_counted_by_label_with_their_weight(name, weight):
     collected = ScoreCollector()
