@@ -149,9 +149,17 @@ class Installation:
 
         until(judged, seconds=_SWEEPS * _SECONDS_A_SWEEP)
 
-    def stored_verdicts(self) -> int:
-        """Return the number of stored verdicts by the workers' log, repeats included."""
-        return sum(map(int, re.findall(r"\bstored=(\d+)", self.log.read_text())))
+    def stored_verdicts(self, expected: int) -> int:
+        """Return the number of stored verdicts by the workers' log, repeats included.
+
+        Workers log after the commit, so it waits until the log has as many as expected.
+        """
+
+        def stored() -> int:
+            return sum(map(int, re.findall(r"\bstored=(\d+)", self.log.read_text())))
+
+        until(lambda: stored() >= expected)
+        return stored()
 
     def close(self) -> None:
         """End the workers and give the connections back."""

@@ -36,7 +36,7 @@ def test_a_worker_killed_in_the_middle_of_a_batch_loses_no_comment_and_judges_no
     assert before == []
     assert swept == 40
     assert not any(case.verdict.degraded for case in cases)
-    assert installation.stored_verdicts() == 40
+    assert installation.stored_verdicts(40) == 40
 
 
 def test_a_worker_told_to_stop_hands_back_what_it_did_not_judge(install):
@@ -55,7 +55,7 @@ def test_a_worker_told_to_stop_hands_back_what_it_did_not_judge(install):
     assert code == 0
     assert 0 < judged < 200
     assert judged + waiting == 200
-    assert installation.stored_verdicts() == 200
+    assert installation.stored_verdicts(200) == 200
 
 
 def test_a_worker_goes_on_by_itself_when_valkey_was_restarted(install, tmp_path):
@@ -74,7 +74,7 @@ def test_a_worker_goes_on_by_itself_when_valkey_was_restarted(install, tmp_path)
 
         assert worker.poll() is None
         assert halfway < 300
-        assert installation.stored_verdicts() == 303
+        assert installation.stored_verdicts(303) == 303
         worker.terminate()
         worker.wait(timeout=15)
 
