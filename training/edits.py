@@ -1,7 +1,7 @@
 """Harmless words around a comment, and homepages, which must not change a verdict.
 
-Anybody can add them to anything. Training never uses them (`training.data.training_examples` glues
-pieces of others' ham), so figures on them are about unseen text.
+Anybody can add them to anything. Training never uses these (`training.data.training_examples` glues
+pieces of others' ham and other remarks of the same kinds), so figures are about unseen text.
 """
 
 from __future__ import annotations

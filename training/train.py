@@ -157,7 +157,12 @@ class Training:
     @property
     def stages(self) -> list[str]:
         """Return the names of the networks to train: one per fold, and the last on everything."""
-        return [*(str(fold) for fold in range(self.config.rotation.n_folds)), FINAL]
+        return [*(str(fold) for fold in range(self.config.rotation.n_judged)), FINAL]
+
+    @cached_property
+    def judged(self) -> IntArray:
+        """Return the positions of the comments that are judged out of fold, in order."""
+        return np.flatnonzero(self.folds < self.config.rotation.n_judged)
 
     def teaching(self, stage: str) -> list[int]:
         """Return the positions of the comments that a stage learns from."""
@@ -286,8 +291,8 @@ class Training:
         return read_linear_said(path.read_bytes())
 
     def out_of_fold(self) -> tuple[Read, FloatArray]:
-        """Return each comment's scores by members and by TF-IDF that never saw its source."""
-        folds = range(self.config.rotation.n_folds)
+        """Return each judged comment's scores by members and by TF-IDF without its source."""
+        folds = range(self.config.rotation.n_judged)
         order = np.argsort(
             np.concatenate([np.flatnonzero(self.folds == fold) for fold in folds]), kind="stable"
         )
@@ -386,17 +391,18 @@ class _Fitted:
 def _fit_on_folds(run: Training) -> _Fitted:
     """Fit calibration, weights and cutoffs on the folds' scores of left out comments."""
     read, tfidf = run.out_of_fold()
+    examples, folds = [run.examples[i] for i in run.judged], run.folds[run.judged]
 
     def held_of(wanted: BoolArray) -> _Held:
         places = np.flatnonzero(wanted)
         return _Held(
-            examples=tuple(run.examples[i] for i in places),
+            examples=tuple(examples[i] for i in places),
             read=take_rows(read, places),
             tfidf=tfidf[places],
-            folds=run.folds[places],
+            folds=folds[places],
         )
 
-    under_posts = np.array([e.source not in OTHER_PLACES for e in run.examples], dtype=np.bool_)
+    under_posts = np.array([e.source not in OTHER_PLACES for e in examples], dtype=np.bool_)
     held, elsewhere = held_of(under_posts), held_of(~under_posts)
     real = [not is_authored(e) for e in held.examples]
     calibration = calibrate(
@@ -525,7 +531,7 @@ def _judge_out_of_fold(run: Training, fitted: _Fitted) -> Judge:
     """Return a judge whose members have learnt nothing of a comment's source."""
     fold_of: dict[CommentId, int] = {}
     members = []
-    for fold in range(run.config.rotation.n_folds):
+    for fold in range(run.config.rotation.n_judged):
         fold_of |= {run.examples[i].comment.id: fold for i in np.flatnonzero(run.folds == fold)}
         engine = network_reader(run.network(str(fold))[0], run.config.join.open_log_odds)
         members.append(_members(run, fitted, run.tables(str(fold)), engine))
@@ -562,7 +568,7 @@ def _rotation_facts(run: Training) -> Measured:
         "n_folds": run.config.rotation.n_folds,
         "sources": {
             str(fold): sorted({run.examples[i].source for i in np.flatnonzero(run.folds == fold)})
-            for fold in range(run.config.rotation.n_folds)
+            for fold in range(run.config.rotation.n_judged)
         },
         "learnt_by": {stage: len(run.teaching(stage)) for stage in run.stages},
     }
@@ -663,7 +669,7 @@ def _read_data(data: Sequence[Path]) -> Dataset:
 def _check_labels(run: Training) -> None:
     """Raise `ValueError` unless each fold has both labels to learn from and to judge."""
     is_spam = labels(run.examples)
-    for fold in range(run.config.rotation.n_folds):
+    for fold in range(run.config.rotation.n_judged):
         for name, rows in (("left out", run.folds == fold), ("left", run.folds != fold)):
             n_spam = int(is_spam[rows].sum())
             if n_spam in (0, int(rows.sum())):

@@ -38,9 +38,10 @@ class RotationConfig:
 
     # Arbitrary, but fixed, so that a run can be repeated.
     seed: int = 20_260
-    # Each network learns from three quarters. One more fold costs a quarter of an hour of two cores
-    # with bfloat16.
+    # Each network learns from three quarters.
     n_folds: int = 4
+    # The folds that are trained and judged. Each takes half an hour of two cores with bfloat16.
+    n_judged: int = 2
     # The most comments of a source and label in one epoch, drawn again for each. Otherwise one
     # blog's ham would dominate.
     most_of_source: int = 900

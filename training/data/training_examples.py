@@ -6,6 +6,7 @@ import random
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from models.inputs import ModelInput
 from models.segments import Segment, split_segments
@@ -17,8 +18,14 @@ _LINK_HOST = re.compile(r"(?<=://)(?:www\.)?([^\s<>\"'\])/]{0,199}[^\s<>\"'\])/.
 _LINK = re.compile(r"https?://|\bwww\.", re.IGNORECASE)
 # The approximate length limit of a remark that is glued to another comment, in characters.
 _REMARK_CHARS = 240
-# The shares of glued pieces that are code, have a link, and come before the text.
-_GLUED_CODE, _GLUED_LINKS, _GLUED_BEFORE = 0.15, 0.25, 0.4
+# The shares of glued pieces that are code, have a link, are harmless remarks, and come before the
+# text.
+_GLUED_CODE, _GLUED_LINKS, _GLUED_HARMLESS, _GLUED_BEFORE = 0.15, 0.2, 0.35, 0.4
+# Sentences in the languages that the data have, which anybody can add to anything.
+HARMLESS_REMARKS = tuple(
+    Path(__file__).with_name("harmless_remarks.txt").read_text("utf-8").splitlines()
+)
+_LINKED_REMARKS = tuple(remark for remark in HARMLESS_REMARKS if _LINK.search(remark))
 _CODE = (
     "x = [i for i in y]",
     "git log --oneline | head",
@@ -31,6 +38,7 @@ _CODE = (
     "console.log(JSON.stringify(a))",
     "TypeError: 'NoneType' object is not iterable",
 )
+_CODE_FORMATS = ("```\n{}\n```", "```sh\n{}\n```", "<pre><code>{}</code></pre>", "`{}`", "    {}")
 # The characters that are kept on each side of a woven advertisement.
 _BEFORE_WOVEN, _AFTER_WOVEN = 350, 250
 
@@ -58,15 +66,16 @@ class Variation:
     (`drop_name`, `drop_host`) or a post's title (`drop_title`). WordPress asks everybody for a
     homepage, so having one is no evidence (`give_host`). A sincere remark with its link or code is
     no evidence for the text next to it, because spammers can copy one. Remarks come from ham and
-    are glued to spam (`glue_spam`) more often than to ham (`glue_ham`).
+    are glued to spam (`glue_spam`) more often than to ham (`glue_ham`), but to ham often enough
+    that a remark in another language is no evidence of spam.
     """
 
     swap_hosts: float = 0.1
-    glue_spam: float = 0.25
-    glue_ham: float = 0.1
+    glue_spam: float = 0.4
+    glue_ham: float = 0.3
     drop_name: float = 0.1
-    drop_host: float = 0.2
-    give_host: float = 0.15
+    drop_host: float = 0.3
+    give_host: float = 0.25
     drop_title: float = 0.1
 
 
@@ -197,9 +206,11 @@ def _glue_remark(
     text = training_example.input.text
     drawn = rng.random()
     if drawn < _GLUED_CODE:
-        remark = f"```\n{rng.choice(_CODE)}\n```"
-    elif stock.linked and drawn < _GLUED_CODE + _GLUED_LINKS:
-        remark = rng.choice(stock.linked)
+        remark = rng.choice(_CODE_FORMATS).format(rng.choice(_CODE))
+    elif drawn < _GLUED_CODE + _GLUED_HARMLESS:
+        remark = rng.choice(HARMLESS_REMARKS)
+    elif stock.linked and drawn < _GLUED_CODE + _GLUED_HARMLESS + _GLUED_LINKS:
+        remark = rng.choice(rng.choice((stock.linked, _LINKED_REMARKS)))
     else:
         remark = rng.choice(stock.remarks)
     between = rng.choice((" ", "\n", "\n\n"))

@@ -38,7 +38,7 @@ class TuneConfig:
     exits: tuple[int, int] = (4, 12)
     epochs: float = 1.0
     # The last network starts with the mean of networks that have seen nearly everything.
-    final_epochs: float = 0.35
+    final_epochs: float = 0.25
     # Unlabelled texts with a woven advertisement.
     woven_texts: int = 1_000
     # Words keep their vectors: two thirds of all numbers, few of which occur in most comments.

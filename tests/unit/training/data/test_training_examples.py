@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from service.domain.comment import Author
 from tests.unit.training.decided import make_example
 from training.data.training_examples import (
+    HARMLESS_REMARKS,
     Stock,
     TrainingExample,
     Variation,
@@ -173,15 +174,17 @@ def test_a_remark_is_glued_to_either_end_and_teaches_that_it_promotes_nothing(is
         "Nice. Buy watches!", *["Buy watches!"] * is_spam, is_spam=is_spam
     )
     stock = Stock(remarks=["It worked."], linked=["See https://docs.example."])
-    texts = set()
+    known = {"It worked.", "See https://docs.example.", *HARMLESS_REMARKS}
+    texts, harmless, code = set(), set(), set()
 
-    for seed in range(60):
+    for seed in range(300):
         varied = vary(training_example, ONLY_REMARKS, stock, random.Random(seed))
         texts.add(" ".join(varied.input.text.split()))
 
         assert words(varied, varied.promotion) == ["Buy watches!"] * is_spam
         glued = {*words(varied, varied.plain)} - {"Nice. ", "Nice. Buy watches!"}
-        assert glued <= {"It worked.", "See https://docs.example."} or "```" in glued.pop()
+        assert len(glued) == 1
+        (harmless if glued <= known else code).update(glued)
         assert varied.is_spam is is_spam
 
     assert texts >= {
@@ -190,6 +193,8 @@ def test_a_remark_is_glued_to_either_end_and_teaches_that_it_promotes_nothing(is
         "See https://docs.example. Nice. Buy watches!",
         "Nice. Buy watches! See https://docs.example.",
     }
+    assert len(harmless) > 60
+    assert {piece[:1] for piece in code} == {"`", "<", " "}
     assert {text.startswith("```") for text in texts if "```" in text} == {True, False}
 
 
@@ -204,4 +209,4 @@ def test_about_a_share_of_comments_is_copied_with_a_remark_and_keeps_its_label()
     for copy in copies[:-1]:
         assert copy.is_spam
         assert "Buy watch" in copy.comment.text
-        assert "It worked." in copy.comment.text or "```" in copy.comment.text
+        assert len(copy.comment.text) > len("Buy watch 100!")
