@@ -203,7 +203,7 @@ def _loose(text: str) -> str:
 
 
 def _likely_hosts(host: str) -> list[str]:
-    """Return what a host stands for: through a proxy, in like letters, after unspaced words."""
+    """Return the host, and those it may mean: behind a proxy, in look-alikes, after other words."""
     name, _, last = host.rpartition(".")
     hosts = [host, f"{name}.{last.translate(_LIKE_LATIN)}"]
     if re.match(f"[{ALONE}]{{3}}", last):
