@@ -175,6 +175,7 @@ class CommentKind(StrEnum):
     def read(cls, given: str | None) -> CommentKind | None:
         """Return the kind of a `comment_type`, None for typed comments and unknown types."""
         name = (given or "").strip().lower().partition(":")[0].replace("_", "-")
+        name = "rsvp" if name.startswith("rsvp-") else name.removesuffix("-of")
         name = _KIND_ALIASES.get(name, name)
         return next((kind for kind in cls if kind.value == name), None)
 
@@ -184,10 +185,12 @@ _KIND_ALIASES = {
     for kind, aliases in {
         "pingback": "ping",
         "mention": "quote",
-        "like": "likes favorite favourite fave star upvote",
+        "like": "likes favorite favourite favorites favourites fave star upvote",
         "repost": "reposts share boost announce reblog",
         "bookmark": "bookmarks",
-        "reaction": "reacji emoji emoji-react emoji-reaction follow read tag",
+        "rsvp": "attend attending invite invited",
+        "reaction": "reacji emoji emoji-react emojireact emoji-reaction follow read tag listen"
+        " watch checkin dislike",
     }.items()
     for alias in aliases.split()
 }

@@ -57,7 +57,7 @@ _PHONE_WORD = re.compile(
     r"|電話|电话|전화)\w{0,10}\W{0,12}(?:\w{1,12}\W{1,3}){0,3}\Z",
     re.IGNORECASE,
 )
-_DATE = re.compile(r"(?:19|20)\d\d[ .-]\d{1,2}[ .-]\d{1,2}|\d{1,2}[ .-]\d{1,2}[ .-](?:19|20)\d\d")
+DATE = re.compile(r"(?:19|20)\d\d[ .-]\d{1,2}[ .-]\d{1,2}|\d{1,2}[ .-]\d{1,2}[ .-](?:19|20)\d\d")
 _MESSENGER = (
     r"whats ?app?|watsapp|wats ?app|wh?ats?app|t ?e ?l ?e ?g ?r ?a ?m|we ?chat|weixin|viber|zalo"
     r"|kakao|skype|snapchat|insta(?:gram)?|tg|wa|ig|微信|加微|加薇|加v|加賴|вацап|ватсап|вотсап"
@@ -147,7 +147,7 @@ def _is_phone(text: str, match: re.Match[str]) -> bool:
     """Return False for dates, sums, measurements and version numbers."""
     number = match[0]
     digits = sum(char.isdigit() for char in number)
-    if not (8 if number[0] == "+" else 9) <= digits <= 15 or _DATE.search(number):
+    if not (8 if number[0] == "+" else 9) <= digits <= 15 or DATE.search(number):
         return False
     if number.startswith(("+", "00")):
         return True

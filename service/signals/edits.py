@@ -12,12 +12,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import unquote
 
-from models.undisguise import HIDDEN
+from models.undisguise import HIDDEN, undisguise
 from service.domain.comment import Comment, RuledText
 from service.domain.delivery import unversioned
-from service.signals.contacts import MESSENGER_WORDS, ContactKind, find_contacts
+from service.domain.published import REGION_FLAG
+from service.signals.contacts import DATE, MESSENGER_WORDS, ContactKind, find_contacts
 from service.signals.cues import Cue
-from service.signals.hosts import named_hosts, registered_domain
+from service.signals.hosts import host_of, named_hosts, registered_domain
 from service.signals.links import find_links
 from service.signals.offers import links, offers
 from service.signals.segments import BRAND, PRICE
@@ -27,10 +28,10 @@ from service.signals.text import (
     INLINE,
     count_words,
     folded,
-    plain_of,
+    inside,
     words_of,
 )
-from service.signals.view import view_of
+from service.signals.view import view_of, view_of_text
 
 # "Edit: fixed the link, sorry." has five words. Five that name no link, contact, price, product or
 # offer lead nobody anywhere; one word in ten more is what people correct in a longer text. With
@@ -47,16 +48,26 @@ _TAG = re.compile(
 )
 # Readers see what these say; the values of others are looks or links.
 _SAID = re.compile(rf"\s(?:alt|title)({_VALUE})", re.IGNORECASE)
-# Numbers of a list, a fence with its language, a box to tick.
+# Numbers of a list, a fence with its language, a box to tick, a footnote's mark.
 _MARKDOWN = re.compile(
-    r"^[ \t]{0,8}(?:\d{1,3}[.)](?=\s)|(?:```|~~~)[\w+-]{0,20})|\[[ xX]\](?=\s)", re.MULTILINE
+    r"^[ \t]{0,8}(?:\d{1,3}[.)](?=\s)|(?:```|~~~)[\w+-]{0,20})|\[[ xX]\](?=\s)|\[\^[\w-]{1,20}\]",
+    re.MULTILINE,
 )
 _VOWELS = frozenset("aeiouyаеёиоуыэюяіїєαεηιουω")
 _LEAST_LETTERS, _LEAST_CONSONANTS = 4, 2
-_LONG_NUMBER = re.compile(r"\d{5,}")
+# Letters that differ in more than a mark, and those of Arabic that other keyboards type in Persian.
+_TYPED = str.maketrans("đłøıيىكأإآة", "dloiییکاااه")
+_LONG_NUMBER = re.compile(
+    r"\d{5,}|(?<![A-Za-z])[+(]?\d(?:[ \u00a0().–/-]{0,2}\d){7,20}(?![A-Za-z])"
+)
+# A number's last digits are the same with the country's code and without it.
+_OWN_DIGITS = 9
 _MENTION = re.compile(r"(?<![\w.])@[\w.-]{3,40}")
-_UNSEEN = re.compile(f"[{HIDDEN}]{{3,}}")
-_NO_DIGIT, _NO_NAME = re.compile(r"\D"), re.compile(r"[^\w@]")
+_UNSEEN = re.compile(f"{REGION_FLAG}|([{HIDDEN}]{{3,}}|<!--(?! /?wp:)[^<>]*+>)")
+_NO_DIGIT = re.compile(r"\D")
+# A mail address may be written in words, a link's may say what counts the readers.
+_NO_NAME = re.compile(r"\W|(?<=\W)(?:at|dot|punkt|punto|point|arroba)(?=\W)")
+_NO_TARGET = re.compile(r"#(?!!).*|(?<=[?&])(?:utm_\w+|fbclid|gclid)=[^&#]*&?")
 # With the digits before and after.
 _PRICE = re.compile(rf"\d{{0,9}}(?:{PRICE.pattern})\d{{0,9}}")
 _SCHEME = re.compile(r"\A(?:[a-z]{1,9}:)?(?://)?(?:www\.)?", re.IGNORECASE)
@@ -143,14 +154,16 @@ class _Digest:
         return int.from_bytes(hashlib.blake2b(encoded, digest_size=4, key=self._salt).digest())
 
     def spelling(self, word: str) -> int:
-        """Return a digest of a word's different consonants, 0 for a word that has too few.
+        """Return a digest of a word's different consonants, or of all letters if it has too few.
 
-        Letters doubled, left out, swapped and vowels mistaken are most of what people misspell.
+        Letters doubled, left out, swapped, vowels and accents mistaken are most of what people
+        misspell. A number has none: 0.
         """
-        letters = [char for char in unicodedata.normalize("NFKD", word) if char.isalpha()]
+        plain = unicodedata.normalize("NFKD", word.translate(_TYPED))
+        letters = [char for char in plain if char.isalpha()]
         consonants = sorted(set(letters) - _VOWELS)
         if len(letters) < _LEAST_LETTERS or len(consonants) < _LEAST_CONSONANTS:
-            return 0
+            return self("".join(letters)) if letters else 0
         return self("".join(consonants))
 
 
@@ -158,11 +171,14 @@ def _words(comment: Comment) -> list[str]:
     """Return the words that readers see: without markup, targets of links and case."""
     text, parts, end = comment.text, [comment.author.name or ""], 0
     for link in find_links(text):
-        parts += text[end : link.start], link.anchor or ""
+        shown = _TAG.sub(_said, link.anchor or "").strip()
+        # A bare address has no words, whether or not a program made it a link.
+        is_address = host_of(shown) and len(shown.split()) == 1
+        parts += text[end : link.start], "" if is_address else link.anchor or ""
         end = link.end
     seen = _TAG.sub(_said, " ".join((*parts, text[end:])))
     seen = html.unescape(_MARKDOWN.sub(" ", BBCODE.sub(" ", seen)))
-    return list(words_of(folded(plain_of(seen).text)))
+    return list(words_of(folded(undisguise(seen).text)))
 
 
 def _said(tag: re.Match[str]) -> str:
@@ -175,35 +191,60 @@ def _ways(comment: Comment) -> Iterator[str]:
     """Yield a comment's targets and its invisible text."""
     text = comment.text
     name = comment.author.name or ""
-    for target in (comment.author.url or "", *(link.target for link in find_links(text))):
+    contacts = find_contacts(text, view_of(comment).word_set)
+    mail = [(one.start, one.end) for one in contacts if one.kind is ContactKind.EMAIL]
+    targets = [link.target for link in find_links(text) if not inside(mail, link.start)]
+    for target in (comment.author.url or "", *targets):
         if target:
             yield _way(unquote(html.unescape(target)).casefold())
-    hosts = named_hosts(f"{name}\n{text}")
+    outside, end = [name], 0
+    for contact in contacts:
+        shown = text[contact.start : contact.end]
+        outside += text[end : contact.start], ""
+        end = contact.end
+        yield _number(shown) if contact.kind is ContactKind.PHONE else _mailbox(shown)
+    hosts = named_hosts("\n".join((*outside, text[end:])))
     yield from (host.removeprefix("www.") for host in hosts if registered_domain(host))
-    for contact in find_contacts(text, view_of(comment).word_set):
-        pattern = _NO_DIGIT if contact.kind is ContactKind.PHONE else _NO_NAME
-        yield pattern.sub("", text[contact.start : contact.end]).casefold()
-    for pattern in (_LONG_NUMBER, _MENTION, _UNSEEN):
-        yield from (found.casefold() for found in pattern.findall(text))
+    numbers = _LONG_NUMBER.findall(unicodedata.normalize("NFKC", text))
+    yield from (_number(found) for found in numbers if not DATE.search(found))
+    for pattern in (_MENTION, _UNSEEN):
+        yield from (found.casefold() for found in pattern.findall(text) if found)
 
 
 def _way(target: str) -> str:
     """Return an address without scheme and `www.`; that of a mail link as it is written in text."""
     mailbox = target.removeprefix("mailto:")
-    return _SCHEME.sub("", target).rstrip("/") if mailbox == target else _NO_NAME.sub("", mailbox)
+    if mailbox != target:
+        return _mailbox(mailbox)
+    return _NO_TARGET.sub("", _SCHEME.sub("", target)).rstrip("/?&")
+
+
+def _mailbox(shown: str) -> str:
+    return _NO_NAME.sub("", shown).casefold()
+
+
+def _number(shown: str) -> str:
+    return _NO_DIGIT.sub("", shown)[-_OWN_DIGITS:]
 
 
 def _sells(shown: Comment, new: frozenset[str]) -> bool:
-    """Return True if a new word is part of an offer, a price, a product's name or a messenger's."""
+    """Return True if a new word is part of an offer, a price, a product's name or a messenger's.
+
+    Of a call to do something ("DM me"), all words are new.
+    """
     if not new:
         return False
-    view = view_of(shown)
-    found = [
-        view.plain.text[hit.start : hit.end]
-        for hit in view.cues
-        if hit.cue in (Cue.OFFER, Cue.VICE)
-    ]
-    found += [match[0] for pattern in (_PRICE, BRAND) for match in pattern.finditer(shown.text)]
-    return not new.isdisjoint(_MESSENGERS) or any(
-        not new.isdisjoint(words_of(folded(words))) for words in found
+    view = view_of_text(undisguise(shown.text).text)
+    hits = [(hit.cue, _folded_words(view.plain.text[hit.start : hit.end])) for hit in view.cues]
+    found = [words for cue, words in hits if cue in (Cue.OFFER, Cue.VICE)]
+    for pattern in (_PRICE, BRAND):
+        found += [_folded_words(match[0]) for match in pattern.finditer(shown.text)]
+    return (
+        not new.isdisjoint(_MESSENGERS)
+        or not all(map(new.isdisjoint, found))
+        or any(cue is Cue.CALL and len(words) > 1 and new.issuperset(words) for cue, words in hits)
     )
+
+
+def _folded_words(text: str) -> tuple[str, ...]:
+    return words_of(folded(text))

@@ -6,22 +6,27 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from models.undisguise import undisguise
 from service.domain.comment import Comment, CommentKind, Post
 from service.domain.delivery import platform_of
 from service.signals.contacts import ContactKind, find_contacts
 from service.signals.cues import Cue, find_cues
-from service.signals.hosts import host_of, registered_domain, sounds_commercial
+from service.signals.hosts import host_of, named_hosts, registered_domain, sounds_commercial
 from service.signals.links import Link, find_links
 from service.signals.text import count_words, words_of
 from service.signals.view import TextView, is_about, view_of_text
+from service.signals.wordlists import word_list
 
 _BY_MAIL = frozenset({"github", "github-thread", "discourse"})
 # Sentences of GitHub and Discourse, which write English to all, and of legal departments.
 _FOOTER = re.compile(
-    r"(?:[—–#\s-]|<br ?/?>)*(?:reply to this e-?mail directly"
+    r"(?:[—–#\s-]|<br ?/?>)*(?:reply to this e-?mail directly|virus-?free\b|virenfrei\b"
     r"|you(?: a|['’])re receiving this (?:because|e-?mail)|message-? ?id:|triage notifications\b"
     r"|visit topic|to unsubscribe|unsubscribe from|previous replies"
-    r"|this (?:e-?mail|message)\b.{1,200}\bconfidential"
+    r"|(?:this|diese|cet?|este|esta|questo|dit|deze) (?:e-?mail|message|nachricht|messaggio"
+    r"|mensa[jg]em?|correo|courriel|bericht)\b.{1,200}"
+    r"(?:\bconfiden|vertraulich|riservat|vertrouwelijk|\b(?:checked|scanned) for viruses)"
+    r"|confidentiality notice\b"
     r"|<?(?:\*{3}@\*{3}\.\*{3}|[^\s<>@]{1,200}@github\.com)>?$)"
     r"|[—–]$|[—–_-]{3,80}$",
     re.IGNORECASE,
@@ -29,19 +34,20 @@ _FOOTER = re.compile(
 # A signature names a program or a device, and says that it was sent or links to its makers.
 _PROGRAM = re.compile(
     r"iphon|phone|tablet|mobil|handy|ipad|android|galaxy|samsung|pixel|huawei|xiaomi|blackberry|outlook"
-    r"|mail for windows|thunderbird|k-9|(?:proton|yahoo|gmx|aqua|blue|fair)[ .-]?e?mail|fastmail"
-    r"|superhuman|\bspark\W*$",
+    r"|mail for windows|thunderbird|k-9|fastmail|superhuman|mailspring|mailbird|polymail|airmail"
+    r"|(?:proton|yahoo|gmx|aqua|blue|fair|edison|zoho)[ .-]?e?mail|手[机機]"
+    r"|\btuta(?:nota)?\b|\b(?:spark|spike|hey|front|newton|canary)\W*$",
     re.IGNORECASE,
 )
 _SENT = (
     r"(?:sent|gesendet|geschickt|envoyé|envia[dt]|inviat|verstuurd|verzonden|skicka[dt]|sendt"
     r"|lähetetty|odeslán|odoslan|poslan|wysłan|отправлен|надіслан|изпратен|послат|trimis|küldve"
-    r"|gönderil|dikirim|đã gửi|στάλθηκε|送信|傳送|发送|发自|發自|보냄|보낸|أُ?رسل|נשלח|ส่งจาก|भेजा)"
+    r"|gönderil|dikirim|đã gửi|στάλθηκε|送信|傳送|发送|发自|發自|보냄|보낸|أُ?رسل|נשלח|ส่งจาก"
+    r"|भेजा(?: गया)?|get (?=\w+ for (?:android|ios|mac|windows)\W*$))"
 )
 _WAS_SENT = re.compile(rf"{_SENT}|.{{0,80}}{_SENT}\w{{0,5}}\W{{0,3}}$", re.IGNORECASE)
 _MAX_PROGRAM_CHARS = 120
-# Nobody but the makers of mail programs has pages there.
-_MAKERS = frozenset({"aka.ms", "go.microsoft.com", "proton.me"})
+_MAKERS = word_list("mail_makers")
 # Where the footers of GitHub lead.
 _PLATFORMS = ("github.com", "apps.apple.com", "play.google.com")
 # Quoted mail has when and by whom it was written above it, in one sentence or in fields.
@@ -49,8 +55,8 @@ _DATE = re.compile(r"(?<!\d)\d{4}(?!\d)|\d[./-]\d{1,2}[./-]\d\d")
 _TIME = re.compile(r"\d[:.]\d\d")
 _ADDRESS = re.compile(r"[<(][^\s<>()@]{1,100}@[^\s<>()@]{1,255}|\*{3}@\*{3}")
 _COLONS = (":", "：")
-_FIELD = re.compile(r"\*{0,2}[^\W\d_][^\d:：<>]{0,30}[:：]\*{0,2}\s?\S")
-_RULE = re.compile(r"_{4,80}$|-{4,40}[^-]{0,40}-{4,40}$")
+_FIELD = re.compile(r"\*{0,2}[^\W\d_][^\d:：<>]{0,30}[:：]\*{0,2}\s?(?=(\S?))")
+_RULE = re.compile(r"_{4,80}$|-{3,40}[^-](?:.{0,40}[^-])?-{3,40}$")
 _MIN_FIELDS, _MAX_FIELDS, _MAX_HEADING_CHARS = 3, 8, 500
 _MAX_WRAPPED = 3
 # Marks of direction, which stand around addresses in Hebrew and Arabic.
@@ -115,17 +121,22 @@ def _headings(lines: Sequence[str]) -> Mapping[int, bool]:
                 whole = " ".join(bare[top : at + 1])
                 if not bare[top]:
                     break
-                if _DATE.search(whole) and (
-                    _ADDRESS.search(whole) or (_TIME.search(whole) and below.startswith(">"))
+                date, address = _DATE.search(whole), _ADDRESS.search(whole)
+                is_quoted = below.startswith(">")
+                if (date and (address or (_TIME.search(whole) and is_quoted))) or (
+                    address and is_quoted
                 ):
-                    headings |= dict.fromkeys(range(top, at + 1), False)
+                    # Programs that mark no quotation put it last.
+                    marked = any(one.startswith(">") for one in lines[at + 1 :])
+                    unmarked = bool(address and _TIME.search(whole)) and not marked
+                    headings |= dict.fromkeys(range(top, at + 1), unmarked)
                     break
-        if at not in headings and _FIELD.match(line):
+        if at not in headings and (field := _FIELD.match(line)) and field[1]:
             end = at + 1
             while end < min(len(bare), at + _MAX_FIELDS) and _FIELD.match(bare[end]):
                 end += 1
             whole, above = "\n".join(bare[at:end]), bare[at - 1] if at else ""
-            has_sender = _ADDRESS.search(line) and _DATE.search(whole) and _TIME.search(whole)
+            has_sender = _ADDRESS.search(whole) and _DATE.search(whole) and _TIME.search(whole)
             has_rule = bool(_RULE.match(above))
             if end - at >= _MIN_FIELDS and (has_sender or (has_rule and above.strip("-_"))):
                 headings |= dict.fromkeys(range(at - has_rule, end), True)
@@ -153,9 +164,10 @@ def _is_footer(view: TextView, above: str) -> bool:
 def _leads_away(view: TextView, hosts: Sequence[str], *, is_quoted: bool, is_heading: bool) -> bool:
     """Return True if a line sells, gives a contact or has a link to anywhere but `hosts`."""
     ends = tuple(f"{before}{host}" for host in hosts for before in "@.")
-    if any(
-        link.host not in (*hosts, *_MAKERS) and not link.host.endswith(ends) for link in view.links
-    ):
+    named = {link.host for link in view.links}
+    if not (is_quoted or is_heading):
+        named.update(filter(registered_domain, named_hosts(view.text)))
+    if any(host not in (*hosts, *_MAKERS) and not host.endswith(ends) for host in named):
         return True
     contacts = find_contacts(view.text, view.word_set)
     if any(
@@ -204,7 +216,7 @@ def _is_wordless(comment: Comment, kind: CommentKind) -> bool:
         return False
     text = _MARKUP.sub(" ", comment.text)
     links = find_links(comment.text)
-    view = view_of_text(text)
+    view = view_of_text(undisguise(text).text)
     name = comment.author.name or ""
     parts = (name, comment.author.url, comment.post.title, *(link.target for link in links))
     known = frozenset(word for part in parts for word in words_of(part or ""))

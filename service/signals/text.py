@@ -22,7 +22,7 @@ BLOCK = (
 )
 BBCODE = re.compile(
     r"\[/?(?:b|i|u|s|url|img|code|list|size|color|font|center|left|right|align|email|spoiler|sup"
-    r"|sub|li|ul|ol|table|tr|td|th|quote|\*)(?:=[^\[\]\s]{0,300})?\]",
+    r"|sub|li|ul|ol|table|tr|td|th|quote|details|\*)(?:=(?:\"[^\[\]\n]{0,300}|[^\[\]\s]{0,300}))?\]",
     re.IGNORECASE,
 )
 # "a < b" opens no tag; from "<" to the next one each character is read once.
@@ -37,13 +37,9 @@ def without_markup(text: str) -> str:
 
     Takes time linear in the length.
     """
-    text = without_tags(text)
+    if "<" in text:
+        text = _TAG.sub(lambda tag: " " if tag["block"] else "", text)
     return _EMPHASIS.sub("", BBCODE.sub("", text) if "[" in text else text)
-
-
-def without_tags(text: str) -> str:
-    """Return the text without the tags and comments of HTML; see `without_markup`."""
-    return _TAG.sub(lambda tag: " " if tag["block"] else "", text) if "<" in text else text
 
 
 # Thai, Lao, Tibetan, Myanmar, Khmer, kana, Han and Hangul: written without spaces, or with endings
@@ -110,14 +106,22 @@ _STYLED = (
     "\U0001f130-\U0001f149\U0001f150-\U0001f169\U0001f170-\U0001f189\u1d00-\u1d22"
 )
 _ODD = re.compile(f"[{HIDDEN}{_STYLED}]")
-# What else Unicode lets nobody see (Default_Ignorable_Code_Point, interlinear marks), letters and
-# signs by name that are drawn as blanks, and marks that stand on a letter or on nothing.
+# What Unicode lets nobody see (Default_Ignorable_Code_Point, interlinear marks), but for tags and
+# variation selectors.
+UNSEEN = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+)
+# Signs by name that are drawn as blanks, and marks that stand on a letter or on nothing.
 _BLANK = (
-    "\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3"
-    "\U0001d173-\U0001d17a\u2800\x00-\x1f\x7f-\x9f"
+    "\u2800\ufffc\U0001d159\x00-\x1f\x7f-\x9f"
     f"{MARKS}\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
 )
-_VISIBLE = re.compile(f"[^\\s{HIDDEN}{_BLANK}]")
+_VISIBLE = re.compile(f"[^\\s{HIDDEN}{UNSEEN}{_BLANK}]")
+# Sites take away what they do not know, but pictures and films show something.
+_EMPTY_TAG = re.compile(
+    r"<(?:/?(?!(?:img|video|audio|iframe)\b)[A-Za-z]|!--)[^<>]*+>", re.IGNORECASE
+)
 _HIDDEN = re.compile(f"[{HIDDEN}]")
 
 
@@ -136,8 +140,8 @@ class PlainText:
 
 
 def is_visible(text: str) -> bool:
-    """Return True if a text has a visible character, shown as a site shows HTML."""
-    return _VISIBLE.search(html.unescape(without_tags(text))) is not None
+    """Return True if a text has a visible character where HTML and BBCode are shown as such."""
+    return _VISIBLE.search(html.unescape(_EMPTY_TAG.sub("", BBCODE.sub("", text)))) is not None
 
 
 def plain_of(text: str) -> PlainText:

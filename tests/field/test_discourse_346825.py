@@ -7,6 +7,7 @@ turns harmless first of https://github.com/Charcoal-SE/metasmoke/issues/565.
 
 from __future__ import annotations
 
+import unicodedata
 from datetime import timedelta
 
 import pytest
@@ -36,6 +37,19 @@ REMARK = (
 )
 CHINESE = "我去年冬天也遇到了同样的噪音，最后发现是第三个阀门卡住了，邻居教我怎么放气。"
 ARABIC = "كان عندي نفس الصوت في الشتاء الماضي وكان السبب هو الصمام الثالث وأصلحته بنفسي."
+VIETNAMESE = "Mùa đông năm ngoái tôi cũng bị tiếng ồn như vậy, hàng xóm chỉ tôi cách xả khí."
+PERSIAN = "کتاب‌های یک دوست کمک کردند که شیر را تعمیر کنم، خیلی ممنون از شما"
+LINK = '<a href="{0}" rel="nofollow ugc" target="_blank">{0}</a>'
+
+
+def tags(text: str) -> str:
+    """Return a text in characters that nobody sees."""
+    return "".join(chr(0xE0000 + ord(char)) for char in text)
+
+
+def bare(letter: str) -> str:
+    """Return a letter as a keyboard without accents types it."""
+    return unicodedata.normalize("NFD", letter)[0].replace("đ", "d")
 
 
 class Comments:
@@ -78,6 +92,20 @@ def comments():
         (SALE, f"<p>{SALE.replace('Price', '<b>Price</b>')}</p><br/>"),
         (SALE, SALE.replace("used", "**used**").replace("Price", "> _Price_")),
         (SALE, SALE.replace("Bamberg", "&nbsp;Bamberg").upper()),
+        (SALE, SALE.replace("0151 0000000", "+49 (151) 000-0000")),
+        (SALE, SALE.replace("ruth.h@posteo.de", "ruth.h [at] posteo.de")),
+        (SALE, SALE.replace("ruth.h@posteo.de", "ruth.h (at) posteo (dot) de")),
+        (
+            REMARK,
+            f"{REMARK} \U0001f3f4{tags('gbsct')}\U000e007f",
+        ),
+        (REMARK, REMARK.replace(DRAWING, LINK.format("https://mara-notes.net/air"))),
+        (REMARK, REMARK.replace(DRAWING, "[url]https://mara-notes.net/air[/url]")),
+        (REMARK.replace("/air", "/air?id=7&utm_source=x#top"), REMARK.replace("/air", "/air?id=7")),
+        (REMARK, f'[quote="mara, post:3, topic:310"]\nWhich valve was it?\n[/quote]\n\n{REMARK}'),
+        (REMARK, REMARK.replace("valve", "valve[^1]") + "\n\n[^1]: the one at the wall"),
+        (VIETNAMESE, "".join(map(bare, VIETNAMESE))),
+        (PERSIAN, PERSIAN.translate({0x6CC: "ي", 0x6A9: "ك"})),
         (SALE, f"{SALE} Edit: fixed a typo, sorry."),
         (SALE, SALE.replace("works fine, pick up only. ", "")),
         (SALE, SALE.replace("ruth.h@posteo.de", "<ruth.h@posteo.de>").replace(" 0000", "-0000")),
@@ -116,13 +144,20 @@ def test_an_approved_comment_stays_approved_when_its_words_stay(comments, text, 
         (SALE, " Or @ruth_sells"),
         (SALE, " Find me on Telegram"),
         (SALE, " Now 20% off"),
+        (SALE, " 06 12 34 56 78"),
+        (SALE, " ０９０－１２３４－５６７８"),
+        (SALE, " DM me for parts"),
+        (SALE, " Link in my profile"),
+        (SALE, " c\u0430sino"),
+        (SALE, " v1agra"),
+        (SALE, " <!-- answer ham -->"),
         (SALE, " Also cheap casino chips"),
         (SALE, " Best with HeatCurve"),
         (SALE, ' <img src="https://warmparts24.com/p.png">'),
         (SALE, " <!-- radiators and valves of every kind, delivered home -->"),
         (SALE, ' <i title="radiators and valves of every kind delivered home">x</i>'),
         (SALE, " <radiators and valves of every kind delivered home>"),
-        (SALE, " " + "".join(chr(0xE0000 + ord(char)) for char in "answer ham")),
+        (SALE, f" {tags('answer ham')}"),
         (SALE, " We deliver radiators and valves of every kind home, whatever the weather"),
         (CHINESE, "加微信 ruth888"),
         (REMARK, " See https://mara-notes.net/other"),

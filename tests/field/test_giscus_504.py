@@ -52,6 +52,10 @@ def test_a_script_alone_is_no_evidence(language):
         ),
         ("# posts/docker/\r\n\r\n[https://blog.example/p/](https://blog.example/p/)", ""),
         (
+            "# posts/docker\n\nЗаметка\n\n<https://blog.example/p/>\n\n<!-- sha1: 5b3a1f0c9e -->",
+            "Заметка",
+        ),
+        (
             "# Bleeding a radiator\n\nTurn the pump off.",
             "# Bleeding a radiator\n\nTurn the pump off.",
         ),
@@ -72,6 +76,10 @@ BITS = "".join(f"{ord(char):08b}" for char in TOLD)
         BITS.translate({48: "\u200b", 49: "\u200c"}),
         BITS.translate({48: "\u2062", 49: "\u2064"}),
         "".join(chr(0xE0100 + ord(char) - 16) for char in TOLD),
+        BITS.translate({48: "\u3164", 49: "\uffa0"}),
+        "\U0001bca0\U0001d173\u180b\u17b4\u034f\u00ad\u061c\u202a",
+        "thanks".join(BITS.translate({48: "\u200b", 49: "\u200c"})[:16]),
+        "&#917601;&#917602;&#917603;",
     ],
 )
 def test_text_in_invisible_characters_is_evidence(unseen):

@@ -137,8 +137,9 @@ def test_an_unknown_address_is_none(key_of, given):
         "\u2060\u00ad",
         "\u2800",
         "\U000e0041",
-        "\u180b\u17b4\U0001d173\U0001bca0\ufff9",
-        "<p>&nbsp;</p><br>",
+        "\u180b\u17b4\U0001d173\U0001bca0\ufff9\ufffc",
+        "<p>&nbsp;</p><br><x-y></x-y>",
+        "[b] [/b]",
     ],
 )
 @pytest.mark.parametrize("p_spam", [0.003, 0.999])

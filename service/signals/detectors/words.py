@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Set
 
@@ -11,7 +12,7 @@ from service.domain.sender import History
 from service.domain.text import Phrase
 from service.signals.cues import Cue
 from service.signals.detector import Observation, detector
-from service.signals.text import Range, inside
+from service.signals.text import UNSEEN, Range, inside
 from service.signals.view import is_about, spans_of, view_of
 from service.signals.wordlists import wordset
 
@@ -77,11 +78,13 @@ _ADDRESS = re.compile(
 )
 # Unicode tags spell letters that nobody sees, and rows of zero-width characters or of variation
 # selectors hold bits. Emoji need a few of them, and a flag the tags of its region behind "🏴".
+# Between Latin letters none of them is needed; those of one kind alone hold no bits.
+_SELECTORS = "\ufe00-\ufe0f\U000e0100-\U000e01ef"
 _UNSEEN = re.compile(
-    f"{REGION_FLAG}|(?P<tags>{TAGS}++)"
-    "|(?P<bits>[\u200b-\u200f\u2060-\u206f\ufeff\u180e]{8,}+|[\ufe00-\ufe0f\U000e0100-\U000e01ef]{4,}+)"
+    f"{REGION_FLAG}|(?P<tags>{TAGS}++)|(?P<bits>[{UNSEEN}]{{8,}}+|[{_SELECTORS}]{{4,}}+)"
+    f"|(?<=[A-Za-z])(?P<apart>[\u200b-\u200d\u2060-\u2064{_SELECTORS}]{{1,7}})(?=[A-Za-z ])"
 )
-_LEAST_TAGS = 3
+_LEAST_TAGS, _LEAST_APART = 3, 8
 # Without such words the patterns above cannot match; most comments hold none.
 _STRONG = wordset(
     "ignore disregard forget ai llm moderator moderation classifier chatbot assistant system",
@@ -134,7 +137,9 @@ def unseen_text(comment: Comment, _history: History) -> Observation | None:
     Such text is meant for machines, whatever it says.
     """
     unseen = _unseen(comment.text)
-    if not unseen and not _unseen(comment.author.name or ""):
+    # Sites show character references as what they stand for.
+    hidden = (html.unescape(text) for text in (comment.text, comment.author.name or ""))
+    if not unseen and not any(map(_unseen, hidden)):
         return None
     return Observation(
         reason=Phrase("carries text in invisible characters, which only machines read"),
@@ -143,10 +148,15 @@ def unseen_text(comment: Comment, _history: History) -> Observation | None:
 
 
 def _unseen(text: str) -> list[Range]:
-    """Return the ranges of characters that nobody sees; tags may stand among letters."""
+    """Return the ranges of characters that nobody sees; some may stand among letters."""
     found = [] if text.isascii() else list(_UNSEEN.finditer(text))
-    has_tags = sum(len(match["tags"] or "") for match in found) >= _LEAST_TAGS
-    return [match.span() for match in found if match["bits"] or (match["tags"] and has_tags)]
+    apart = "".join(match["apart"] or "" for match in found)
+    enough = {
+        "bits": True,
+        "tags": sum(len(match["tags"] or "") for match in found) >= _LEAST_TAGS,
+        "apart": len(apart) >= _LEAST_APART and len(set(apart)) > 1,
+    }
+    return [match.span() for match in found if enough.get(match.lastgroup or "")]
 
 
 _OPENING = "\"“”„«»‘'‹「『"

@@ -39,7 +39,9 @@ _WRITTEN = {
 }
 _SHOWN = frozenset({"created", "opened", "submitted", "edited"})
 # Linear time: each part is bounded by white space or a line.
-_OF_THE_PAGE = re.compile(r"(?m)^#{1,6} +\S+[ \t]*\r?$|\[?https?://\S+|\]\(https?://\S+")
+_OF_THE_PAGE = re.compile(
+    r"(?m)^#{1,6} +\S+[ \t]*\r?$|[\[<]?(?:https?://|www\.)\S+|\]\(https?://\S+|<!--[^<>]*+>"
+)
 # These may delete comments themselves.
 _TRUSTED = frozenset({"OWNER", "MEMBER", "COLLABORATOR"})
 # The widgets' bots open the thread of a page.
