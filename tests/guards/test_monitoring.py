@@ -11,12 +11,10 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import click
 import pytest
 import yaml
 from prometheus_client import CollectorRegistry
 
-from service.cli import cli as main_group
 from service.domain.decision import Ruling
 from service.domain.figures import AuditCount, DayCount, FigureCounts, Scope
 from service.domain.retraining import Recommendation, Retraining, RetrainingReport, RetrainingState
@@ -165,21 +163,3 @@ def test_every_alert_has_a_runbook_and_every_runbook_an_alert():
         anchor = f"RUNBOOKS.md#{rule['alert'].lower()}"
         assert rule["annotations"]["runbook"] == anchor
         assert rule["labels"]["severity"] in {"page", "ticket"}
-
-
-def test_every_command_of_the_runbooks_exists():
-    text = (FOLDER / "RUNBOOKS.md").read_text("utf-8")
-    wrong = set()
-
-    called = re.findall(r"`slopsieve ([^`]+)`", text)
-    for line in called:
-        words = line.split()
-        command: Any = main_group.get_command(click.Context(main_group), words[0])
-        if isinstance(command, click.Group):
-            command = command.commands.get(words[1])
-        known = {option for one in command.params for option in one.opts} if command else set()
-        if not command or {word for word in words if word.startswith("--")} - known:
-            wrong.add(line)
-
-    assert len(called) > 15
-    assert wrong == set()

@@ -1,4 +1,4 @@
-"""Guards over the papers: links and paths that exist, figures of the shipped version."""
+"""Guards over the papers: links, paths and commands that exist, figures of the shipped version."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ import json
 import re
 import subprocess
 from pathlib import Path
+from typing import Any
 
+import click
 import pytest
+
+from service.cli import cli as main_group
 
 ROOT = Path(__file__).resolve().parents[2]
 VERSIONS = ROOT / "models" / "artifacts"
@@ -15,6 +19,8 @@ VERSIONS = ROOT / "models" / "artifacts"
 _FENCE = re.compile(r"^ *```.*?^ *```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
 _HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
+_SPAN = re.compile(r"`[^`]+`|^ {4}[^\n]*", re.MULTILINE)
+_CALL = re.compile(r"(?<!-n )\bslopsieve ([a-z](?:\\\n|[^\n`#|;])*)")
 # Of a path in backticks only what names one file or folder: no pattern, no placeholder.
 _PATH = re.compile(r"`((?:service|models|training|data|docker|tests)/[\w./-]+)`")
 
@@ -61,6 +67,31 @@ def test_every_path_in_the_papers_is_there():
     ]
 
     assert astray == []
+
+
+def _calls(text: str) -> list[str]:
+    spans = (" ".join(span.split()) for span in _SPAN.findall(_FENCE.sub("", text)))
+    return [call for code in (*_FENCE.findall(text), *spans) for call in _CALL.findall(code)]
+
+
+def test_every_command_of_the_papers_has_the_options_that_it_needs_and_no_others():
+    papers = [paper for paper in _papers() if paper.name != "CHANGELOG.md"]
+    called = [(one.name, call) for one in papers for call in _calls(one.read_text("utf-8"))]
+    wrong = []
+    for paper, call in called:
+        group, name = [*call.split(), ""][:2]
+        command: Any = main_group.get_command(click.Context(main_group), group)
+        if isinstance(command, click.Group) and name:
+            command = command.commands.get(name)
+        options = [one for one in getattr(command, "params", ()) if isinstance(one, click.Option)]
+        known = {name for one in options for name in (*one.opts, *one.secondary_opts)}
+        given = set(re.findall(r"--[a-z][\w-]*", call)) - {"--help"}
+        lacks = [one for one in options if one.required and not given & set(one.opts)]
+        if not command or given - known or lacks:
+            wrong.append((paper, call))
+
+    assert len(called) > 130
+    assert wrong == []
 
 
 def _percent(hits: int, count: int) -> str:
