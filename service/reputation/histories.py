@@ -251,11 +251,17 @@ def _own(
     record: RecordName, counters: Mapping[str, Counter], *, own: datetime | None, now: datetime
 ) -> Record:
     """Return the sightings under a record that are no others: versions and the sender's copies."""
-    return _sum(
-        [
-            record_from(counters[name], record.kind, now=now, own_sighting=own_sighting)
-            for name, own_sighting in zip_longest(record.own, (own,) if record.own else ())
-        ]
+    return max(
+        (
+            _sum(
+                [
+                    record_from(counters[name], record.kind, now=now, own_sighting=own_sighting)
+                    for name, own_sighting in zip_longest(names, (own,) if names else ())
+                ]
+            )
+            for names in (record.own, record.versions)
+        ),
+        key=_seen_most,
     )
 
 

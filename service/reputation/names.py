@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from service.domain.comment import Comment, Edit, Sender, SiteId
-from service.domain.delivery import unversioned
+from service.domain.delivery import platform_of, unversioned
 from service.reputation.fingerprints import fingerprints_of
 from service.signals.judged_text import judged_text
 from service.signals.offers import offers
@@ -49,9 +49,9 @@ class RecordName:
     """The name of one record over all sites, and the name it had before the secret rotated.
 
     The older name is read and added; nothing is written under it any more. One that is not
-    `counted` is only read: what the comment shows is nothing for it. `own` are the names that count
-    sightings which are no others, the written one first: the comment's versions, its sender's
-    copies.
+    `counted` is only read: what the comment shows is nothing for it. `own` and `versions` are the
+    names that count sightings which are no others: its sender's copies, the written one first, and
+    the comment's versions.
     """
 
     kind: Kind
@@ -59,6 +59,7 @@ class RecordName:
     before_rotation: str | None = None
     counted: bool = True
     own: tuple[str, ...] = ()
+    versions: tuple[str, ...] = ()
 
     def all(self) -> tuple[str, ...]:
         """Return the names under which the record is read."""
@@ -89,6 +90,7 @@ class CommentNames:
             if record.kind in SIGHTED - (_OF_SENDERS if self.is_edit else set()):
                 yield record.name
                 yield from record.own[:1]
+                yield from record.versions
 
     def read(self) -> Iterator[str]:
         """Yield every name that decisions are read from."""
@@ -108,6 +110,7 @@ class CommentNames:
             if record.kind in SIGHTED:
                 yield from record.all()
                 yield from record.own
+                yield from record.versions
 
 
 def names_of(comment: Comment) -> CommentNames:
@@ -211,21 +214,32 @@ def _domains(comment: Comment) -> Iterator[RecordName]:
     different = dict.fromkeys(domain.lower() for domain in linked_domains(comment))
     for domain in list(different)[:MAX_DOMAINS]:
         name = f"{Kind.DOMAINS}:{_digest(domain)}"
-        yield RecordName(kind=Kind.DOMAINS, name=name, own=_versions(name, comment))
+        yield RecordName(kind=Kind.DOMAINS, name=name, versions=_versions(name, comment))
 
 
 def _content(comment: Comment) -> Iterator[RecordName]:
-    """Yield the records of near-copies.
-
-    Who repeats their own words is known by e-mail or account, across sites by e-mail alone.
-    """
-    generations = comment.sender.generations
-    keys = [one.email_key for one in generations if one.email_key]
-    keys = keys or [one.account_key for one in generations if one.account_key]
+    """Yield the records of near-copies; of an edit the sender may be another, or unknown."""
+    keys = _keys_of_person(comment)
     for fingerprint in fingerprints_of(comment.text):
         name = f"{Kind.CONTENT}:{fingerprint}"
-        own = _own(name, *keys) if keys else _versions(name, comment)
-        yield RecordName(kind=Kind.CONTENT, name=name, own=own)
+        versions = _versions(name, comment) if comment.edit or not keys else ()
+        own = _own(name, *keys)
+        yield RecordName(kind=Kind.CONTENT, name=name, own=own, versions=versions)
+
+
+def _keys_of_person(comment: Comment) -> list[str]:
+    """Return the keys of who repeats their own words, the present one first.
+
+    Across sites a person is known by e-mail, by login at GitHub, or by name and address.
+    """
+    sent = comment.sender.generations
+    is_login = platform_of(comment.site_comment_id)[0] in ("github", "github-thread")
+    return (
+        [one.email_key for one in sent if one.email_key]
+        or [one.name_key for one in sent if one.name_key and is_login]
+        or [one.account_key for one in sent if one.account_key]
+        or [f"{one.name_key}{one.address_key}" for one in sent if one.name_key and one.address_key]
+    )
 
 
 def _versions(name: str, comment: Comment) -> tuple[str, ...]:

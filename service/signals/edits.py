@@ -28,7 +28,6 @@ from service.signals.text import (
     INLINE,
     count_words,
     folded,
-    inside,
     words_of,
 )
 from service.signals.view import view_of, view_of_text
@@ -63,9 +62,9 @@ _LONG_NUMBER = re.compile(
 # A number's last digits are the same with the country's code and without it.
 _OWN_DIGITS = 9
 _MENTION = re.compile(r"(?<![\w.])@[\w.-]{3,40}")
-_UNSEEN = re.compile(f"{REGION_FLAG}|([{HIDDEN}]{{3,}}|<!--(?! /?wp:)[^<>]*+>)")
+_UNSEEN = re.compile(f"{REGION_FLAG}|([{HIDDEN}]{{3,}}|[\u202d\u202e]|<!--(?! /?wp:)[^<>]*+>)")
 _NO_DIGIT = re.compile(r"\D")
-# A mail address may be written in words, a link's may say what counts the readers.
+# A mail address may be written in words.
 _NO_NAME = re.compile(r"\W|(?<=\W)(?:at|dot|punkt|punto|point|arroba)(?=\W)")
 _NO_TARGET = re.compile(r"#(?!!).*|(?<=[?&])(?:utm_\w+|fbclid|gclid)=[^&#]*&?")
 # With the digits before and after.
@@ -178,7 +177,7 @@ def _words(comment: Comment) -> list[str]:
         end = link.end
     seen = _TAG.sub(_said, " ".join((*parts, text[end:])))
     seen = html.unescape(_MARKDOWN.sub(" ", BBCODE.sub(" ", seen)))
-    return list(words_of(folded(undisguise(seen).text)))
+    return list(_folded_words(undisguise(seen).text))
 
 
 def _said(tag: re.Match[str]) -> str:
@@ -191,19 +190,19 @@ def _ways(comment: Comment) -> Iterator[str]:
     """Yield a comment's targets and its invisible text."""
     text = comment.text
     name = comment.author.name or ""
-    contacts = find_contacts(text, view_of(comment).word_set)
-    mail = [(one.start, one.end) for one in contacts if one.kind is ContactKind.EMAIL]
-    targets = [link.target for link in find_links(text) if not inside(mail, link.start)]
-    for target in (comment.author.url or "", *targets):
+    for contact in find_contacts(text, view_of(comment).word_set):
+        start, end = contact.start, contact.end
+        if contact.kind is ContactKind.PHONE:
+            yield _number(text[start:end])
+        else:
+            yield _NO_NAME.sub("", text[start:end]).casefold()
+        if contact.kind is ContactKind.EMAIL:
+            # Its domain is none of the links.
+            text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
+    for target in (comment.author.url or "", *(link.target for link in find_links(text))):
         if target:
             yield _way(unquote(html.unescape(target)).casefold())
-    outside, end = [name], 0
-    for contact in contacts:
-        shown = text[contact.start : contact.end]
-        outside += text[end : contact.start], ""
-        end = contact.end
-        yield _number(shown) if contact.kind is ContactKind.PHONE else _mailbox(shown)
-    hosts = named_hosts("\n".join((*outside, text[end:])))
+    hosts = named_hosts(f"{name}\n{text}")
     yield from (host.removeprefix("www.") for host in hosts if registered_domain(host))
     numbers = _LONG_NUMBER.findall(unicodedata.normalize("NFKC", text))
     yield from (_number(found) for found in numbers if not DATE.search(found))
@@ -212,15 +211,8 @@ def _ways(comment: Comment) -> Iterator[str]:
 
 
 def _way(target: str) -> str:
-    """Return an address without scheme and `www.`; that of a mail link as it is written in text."""
-    mailbox = target.removeprefix("mailto:")
-    if mailbox != target:
-        return _mailbox(mailbox)
+    """Return an address without scheme, `www.`, fragment and what counts the readers."""
     return _NO_TARGET.sub("", _SCHEME.sub("", target)).rstrip("/?&")
-
-
-def _mailbox(shown: str) -> str:
-    return _NO_NAME.sub("", shown).casefold()
 
 
 def _number(shown: str) -> str:

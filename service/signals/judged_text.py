@@ -121,15 +121,14 @@ def _headings(lines: Sequence[str]) -> Mapping[int, bool]:
                 whole = " ".join(bare[top : at + 1])
                 if not bare[top]:
                     break
-                date, address = _DATE.search(whole), _ADDRESS.search(whole)
+                date, time, address = (p.search(whole) for p in (_DATE, _TIME, _ADDRESS))
                 is_quoted = below.startswith(">")
-                if (date and (address or (_TIME.search(whole) and is_quoted))) or (
-                    address and is_quoted
-                ):
+                if (address and (date or is_quoted)) or (date and time and is_quoted):
                     # Programs that mark no quotation put it last.
-                    marked = any(one.startswith(">") for one in lines[at + 1 :])
-                    unmarked = bool(address and _TIME.search(whole)) and not marked
-                    headings |= dict.fromkeys(range(top, at + 1), unmarked)
+                    is_last = not any(one.startswith(">") for one in lines[at:])
+                    headings |= dict.fromkeys(
+                        range(top, at + 1), bool(address and time and is_last)
+                    )
                     break
         if at not in headings and (field := _FIELD.match(line)) and field[1]:
             end = at + 1

@@ -71,6 +71,13 @@ def test_the_versions_of_one_comment_are_no_others(history, sender, account_id):
         assert sender_burst(edit, found) is None
 
 
+def test_versions_are_no_others_whoever_edits_them(history):
+    for at, edit in enumerate(versions(9)):
+        (found,) = history([edit], email=f"ruth{at}@posteo.de" if at % 2 else None)
+
+        assert copy_burst(edit, found) is None
+
+
 @pytest.mark.parametrize("sender", [{}, EVERYBODY])
 def test_others_copies_count_among_the_versions(history, sender):
     copies = [make_comment(TEXT, author=Author(name=f"Ann {at}")) for at in range(9)]
@@ -89,10 +96,21 @@ def test_a_number_in_a_sites_own_id_is_no_version(history):
     assert copy_burst(copies[-1], last) is not None
 
 
-def test_the_same_person_s_same_text_on_other_sites_is_a_cross_post(history):
-    posts = [replace(make_comment(TEXT), site_id=f"site-{at}") for at in range(9)]
+@pytest.mark.parametrize(
+    ("person", "kept"),
+    [
+        ({"email": "ruth@posteo.de"}, "c-{}"),
+        ({"address": "203.0.113.9"}, "c-{}"),
+        ({}, "github:IC_{}"),
+    ],
+)
+def test_the_same_person_s_same_text_on_other_sites_is_a_cross_post(history, person, kept):
+    posts = [
+        replace(make_comment(TEXT, site_comment_id=kept.format(at)), site_id=f"site-{at}")
+        for at in range(9)
+    ]
 
-    *_, last = history(posts, email="ruth@posteo.de")
+    *_, last = history(posts, **person)
 
     assert copy_burst(posts[-1], last) is None
 

@@ -122,7 +122,6 @@ def test_the_record_of_its_source_speaks_against_a_like(key, rejections, outcome
     ("kind", "text", "author"),
     [
         ("like", "Buy cheap viagra at https://pharm-cheap.com, no prescription", HANS),
-        ("like", "Hans liked this, see https://best-loans.net/apply", HANS),
         ("like", "v1agra ch3ap c1al1s", HANS),
         ("repost", "Write to me on WhatsApp +49 151 0000000", HANS),
         ("like", "Casino bonus liked this.", Author(name="Casino bonus", url="https://x.example")),
