@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Self, TypeVar, cast
 
 from service.commands.output import progress_bar
+from service.commands.sources.lenient_xml import LATIN, encoding_of
 from service.domain.errors import Problem
 
 STDIN = "-"
@@ -98,12 +99,16 @@ class InputFile:
                 bar.update(self._file.tell() - bar.pos if self.size else len(batch))
 
     def text(self) -> io.TextIOWrapper:
-        """Return the file as UTF-8 text, with invalid bytes replaced."""
+        """Return the file as text, in UTF-16 or -32 after such a mark, else in UTF-8.
+
+        Bytes that are no UTF-8 are read as Windows-1252.
+        """
         # Kept, because a wrapper closes its stream when it is garbage-collected.
+        stream = cast("io.BufferedReader", self.stream)
         self._text = io.TextIOWrapper(
-            cast("io.BufferedReader", self.stream),
-            encoding="utf-8-sig",
-            errors="replace",
+            stream,
+            encoding=encoding_of(stream.peek(4)[:4]),
+            errors=LATIN,
             newline="",
         )
         return self._text

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from service.domain.comment import Sender, SiteId
+from service.domain.text import normal_domain
 
 # Two letters are initials that too many people share; names in Han characters are complete with
 # two.
@@ -184,7 +185,7 @@ def make_sender(
     sender: Sender | None = None
     for one in reversed([one for one in generations if one != Sender()]):
         sender = replace(one, before_rotation=sender)
-    email_domain = folded.rpartition("@")[2] or None if folded else None
+    email_domain = _email_parts(email)[1] or None if email else None
     return replace(sender or Sender(), email_domain=email_domain)
 
 
@@ -192,16 +193,25 @@ def normal_email(email: str) -> str:
     """Return the canonical form of all addresses of one mailbox.
 
     A tag after a plus sign is removed; at Gmail dots are removed too, and googlemail.com becomes
-    gmail.com.
+    gmail.com. Blanks, hidden characters, `mailto:` and a name around `<…>` are removed, and the
+    domain is in ASCII.
     """
-    name, _, domain = email.strip().lower().rpartition("@")
-    domain = domain.rstrip(".")
+    name, domain = _email_parts(email)
     if name.startswith('"'):
         return f"{name}@{domain}"
     normal = name.partition("+")[0] or name
     if domain in _GMAIL:
         return f"{normal.replace('.', '') or normal}@gmail.com"
     return f"{normal}@{domain}"
+
+
+def _email_parts(email: str) -> tuple[str, str]:
+    plain = unicodedata.normalize("NFKC", email).lower()
+    plain = "".join(one for one in plain if unicodedata.category(one)[0] not in "CZ")
+    if plain.endswith(">"):
+        plain = plain[plain.rfind("<") + 1 : -1]
+    name, _, domain = plain.removeprefix("mailto:").rpartition("@")
+    return name, normal_domain(domain) or domain.rstrip(".")
 
 
 def _account(
@@ -215,8 +225,11 @@ def _account(
 
 
 def parse_address(address: str) -> IpAddress:
-    """Return an IP address, the IPv4 one if it is mapped into IPv6. Raises `ValueError`."""
-    parsed = ipaddress.ip_address(address.strip())
+    """Return an IP address without its zone, the IPv4 one if it is mapped into IPv6.
+
+    Raises `ValueError`.
+    """
+    parsed = ipaddress.ip_address(address.strip().partition("%")[0])
     mapped = parsed.ipv4_mapped if isinstance(parsed, ipaddress.IPv6Address) else None
     return mapped or parsed
 

@@ -9,6 +9,8 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Any, Self
 
+import idna
+
 
 class Phrase(str):
     """An English phrase that keeps its parts: `%(name)s` in `template` stands for a value.
@@ -107,6 +109,24 @@ def bare_address(address: str | None) -> str:
     """Return a URL without scheme, `www.` and final slash, in lower case."""
     bare = (address or "").strip().casefold().split("://", 1)[-1]
     return bare.removeprefix("www.").rstrip("/")
+
+
+_DOMAIN = re.compile(
+    r"(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.){1,30}[a-z][a-z0-9-]{0,61}[a-z0-9]"
+)
+
+
+def normal_domain(given: str) -> str | None:
+    """Return a domain in lower case and ASCII (IDNA 2008, UTS 46), or None if it is no domain."""
+    name = given.strip().strip(".").lower()
+    if not name.isascii():
+        try:
+            name = idna.encode(name[:253], uts46=True).decode("ascii")
+        except (idna.IDNAError, UnicodeError):
+            return None
+    if len(name) > 253 or not _DOMAIN.fullmatch(name):
+        return None
+    return name
 
 
 # The beginning of a formula, also in full-width signs (OWASP, "CSV Injection").

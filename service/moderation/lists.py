@@ -23,11 +23,12 @@ from service.domain.list_entry import (
     ListEntry,
 )
 from service.domain.sender import SenderSecrets, make_sender, parse_address
+from service.domain.text import normal_domain
 from service.domain.verdict import Outcome
 from service.moderation.acts import make_act
 from service.ports.audit import AuditEntry
 from service.ports.services import Services
-from service.reputation.lists import is_local, normal_domain
+from service.reputation.lists import is_local
 from service.reputation.names import FREE_MAIL_DOMAINS
 from service.signals.entry_book import EntryBook
 from service.signals.hosts import host_of, registered_domain

@@ -11,11 +11,10 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import BinaryIO
 
-import idna
-
 from service.domain.comment import ListBasis, ListKind
 from service.domain.errors import InvalidInputError, Problem
 from service.domain.sender import IpAddress, parse_address
+from service.domain.text import normal_domain
 from service.reputation.ranges import CompiledEntries, EntryCollector
 from service.signals.listings import HALF_LIFE_DAYS
 
@@ -117,9 +116,6 @@ _IP4 = re.compile(
 )
 _RANGE = re.compile(r"([0-9A-Fa-f:.]{2,45})\s{0,8}-\s{0,8}([0-9A-Fa-f:.]{2,45})")
 _ENTRY_END = re.compile(r"[\s,;#]")
-_DOMAIN = re.compile(
-    r"(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.){1,30}[a-z][a-z0-9-]{0,61}[a-z0-9]"
-)
 # A hosts file sends what it blocks to one of these.
 _NOWHERE = frozenset(("0.0.0.0", "127.0.0.1", "::", "::1"))  # noqa: S104  # nothing listens on it
 
@@ -186,19 +182,6 @@ def parse_list(file: BinaryIO, kind: ListKind) -> ParsedList:
         first_wrong=tuple(first_wrong),
         dated=dated,
     )
-
-
-def normal_domain(given: str) -> str | None:
-    """Return a domain in lower case and ASCII (IDNA 2008, UTS 46), or None if it is no domain."""
-    name = given.strip().strip(".").lower()
-    if not name.isascii():
-        try:
-            name = idna.encode(name[:253], uts46=True).decode("ascii")
-        except (idna.IDNAError, UnicodeError):
-            return None
-    if len(name) > 253 or not _DOMAIN.fullmatch(name):
-        return None
-    return name
 
 
 def _lines(file: BinaryIO) -> Iterator[str | None]:

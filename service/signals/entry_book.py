@@ -9,7 +9,7 @@ from datetime import datetime
 from service.domain.comment import Comment, Sender
 from service.domain.list_entry import Effect, EntryKind, ListEntry
 from service.signals.hosts import host_of, named_hosts, registered_domain
-from service.signals.text import folded, readings_of, words_of
+from service.signals.text import alike_words, readings_of
 from service.signals.view import view_of
 
 # The more precise kind wins: a person before a domain, a domain before a network, a phrase last.
@@ -96,7 +96,7 @@ class EntryBook:
             for key in entry.keys:
                 if entry.kind is EntryKind.PHRASE:
                     self._phrases.append(entry)
-                    rows.append(words_of(folded(key)))
+                    rows.append(alike_words(key))
                 else:
                     self._by_key[entry.kind, key].append(entry)
         self._kinds = {kind for kind, _ in self._by_key}

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from models.undisguise import HIDDEN, plain_letter, undisguise
+from service.domain.text import unescape
 from service.signals.wordlists import word_list
 
 INLINE = (
@@ -53,6 +54,9 @@ MARKS = "".join(
 _LEFT_OUT = re.compile("[\u0307\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06ed]")
 # The two i of Turkish in either case; the dot between words of katakana parts none.
 _ALIKE = str.maketrans({"\u0130": "i", "\u0131": "i", "\u30fb": " "})
+_ACCENT = re.compile("(?<=[\u0308\u0370-\u052f\u0600-\u06ff])[\u0301\u0653-\u0655]")
+_CEDILLA = {0x327: 0x326}
+_TO_CYRILLIC = str.maketrans("acehikmoptxy", "асеһікмортху")
 _UNSPACED = re.compile(f"[{ALONE}]")
 _HAN = re.compile("[\u3400-\u9fff\uf900-\ufaff]")
 _WORD = re.compile(rf"[{ALONE}]|[^\W_{ALONE}](?:[^\W_{ALONE}]|[{MARKS}])*+")
@@ -88,8 +92,22 @@ def readings_of(text: str) -> tuple[tuple[str, ...], ...]:
 
     Takes time linear in the length.
     """
-    plain = (undisguise(one).text for one in dict.fromkeys((without_markup(text), text)))
-    return tuple(words_of(one) for one in dict.fromkeys(map(folded, (*plain, text))))
+    plain = (undisguise(one).text for one in dict.fromkeys((unescape(without_markup(text)), text)))
+    return tuple(dict.fromkeys(map(alike_words, (*plain, text))))
+
+
+def alike_words(text: str) -> tuple[str, ...]:
+    """Return the words of a folded text without accents and letters in which spellings differ.
+
+    Those are Greek and Russian stress, hamza and madda on Arabic letters, cedillas for Romanian
+    commas, and Latin letters in a Cyrillic word.
+    """
+    plain = folded(text)
+    if not plain.isascii():
+        bare = _ACCENT.sub("", unicodedata.normalize("NFD", plain))
+        plain = unicodedata.normalize("NFC", bare.translate(_CEDILLA))
+    words = words_of(plain)
+    return tuple(one.translate(_TO_CYRILLIC) if MIXED.search(one) else one for one in words)
 
 
 _OTHER = "\u0370-\u03ff\u0400-\u04ff\u0531-\u0587"

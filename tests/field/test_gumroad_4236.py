@@ -18,12 +18,9 @@ from service.moderation.erasing import count_comments, erase_person, find_person
 from service.reputation.names import Kind, names_of
 
 SAME = [
-    "some.spammer@gmail.com",
-    "somespammer@gmail.com",
-    "s.o.m.e.spammer@gmail.com",
-    "Some.Spammer+blog7@Gmail.com",
-    "somespammer@googlemail.com",
-    "some.spammer+a+b@googlemail.com",
+    *("some.spammer@gmail.com", "somespammer@gmail.com", "s.o.m.e.spammer@gmail.com"),
+    *("Some.Spammer+blog7@Gmail.com", "somespammer@googlemail.com"),
+    *("some.spammer+a+b@googlemail.com", "ｓome.\u200bspammer@ｇmail.com."),
 ]
 OTHERS = ["somespammer@outlook.com", "some.spammers@gmail.com", "spammer@gmail.com"]
 
@@ -44,11 +41,12 @@ def test_a_blocked_address_covers_all_that_reach_its_mailbox(send_as, block, blo
 
 
 def test_at_other_providers_tags_are_one_mailbox_and_dots_are_not(send_as, block):
-    block(EntryKind.EMAIL, "some.spammer+shop@posteo.de")
+    block(EntryKind.EMAIL, "some.spammer+shop@pösteo.de")
 
-    assert send_as("some.spammer@posteo.de").verdict.outcome == "spam"
-    assert send_as("some.spammer+x@POSTEO.de").verdict.outcome == "spam"
-    assert send_as("somespammer@posteo.de").verdict.outcome == "ham"
+    for domain in ("pösteo.de", "PO\u0308STEO.de", "xn--psteo-jua.de", "pösteo。de"):
+        for written in ("{0}@{1}", "{0}+x@{1}", "Mara <{0}@{1}>", "mailto:{0}@{1}"):
+            assert send_as(written.format("some.spammer", domain)).verdict.outcome == "spam"
+            assert send_as(written.format("somespammer", domain)).verdict.outcome == "ham"
 
 
 def test_the_history_of_a_mailbox_is_one(send_as):

@@ -7,6 +7,7 @@ getpelican/pelican/pull/2218 and disqus/disqus-wordpress-plugin/issues/58.
 from __future__ import annotations
 
 import gzip
+import json
 import random
 import re
 import tracemalloc
@@ -16,7 +17,7 @@ import pytest
 
 from service.commands.input_files import Broken, InputFile
 from service.commands.sources.disqus import read_disqus
-from service.commands.sources.imported import Imported
+from service.commands.sources.imported import Imported, digest
 from service.commands.sources.rows import read_csv, read_jsonl
 from service.commands.sources.wxr import read_wxr
 from service.domain.errors import InvalidInputError
@@ -202,14 +203,69 @@ def test_of_a_damaged_gzip_file_what_is_whole_is_kept_and_the_rest_is_told(damag
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
-def test_of_a_file_cut_short_what_is_whole_is_kept(bring, cases, pack):  # noqa: F811
+@pytest.mark.parametrize(("end", "kept"), [("Grüße 3", 2), ("/wordpress.org", 0)])
+def test_of_a_file_cut_short_what_is_whole_is_kept(bring, cases, pack, end, kept):  # noqa: F811
     whole = WHOLE.encode()
-    content = pack(whole[: whole.index("Grüße 3".encode())])
+    content = pack(whole[: whole.index(end.encode()) + 1])
 
     with pytest.raises(InvalidInputError, match="cut short"):
         bring(content, "wxr")
 
-    assert sorted(cases()) == ["wordpress:1", "wordpress:2"]
+    assert sorted(cases()) == ["wordpress:1", "wordpress:2"][:kept]
+
+
+@pytest.mark.parametrize(
+    ("content", "reader"),
+    [
+        *(
+            (content, read_csv)
+            for content in (
+                "Text;Author\nGrüße 1;M\nGrüße 2;M\nGrüße 3;M".encode("cp1252"),
+                "text\tid\nGrüße 1\t1\nGrüße 2\t2\nGrüße 3\t3".encode("utf-16"),
+                "\ufeffsep=|\n\ntext|id\nGrüße 1|1\nGrüße 2|2\nGrüße 3|3",
+            )
+        ),
+        ('[{"text": "Grüße 1"},\n{"Text": "Grüße 2"},\n{"text": "Grüße 3"}\n]', read_jsonl),
+        (
+            '{"text": "Grüße 1"}\n{"text": "Grüße 2"}\n{"body": "Grüße 3"}'.encode("latin1"),
+            read_jsonl,
+        ),
+        (re.sub("<wp:comment_id>.*?</wp:comment_id>", "", WHOLE), read_wxr),
+        (put("<![CDATA[comment]]>", "\n Comment\n "), read_wxr),
+    ],
+)
+def test_other_programs_files_are_read_with_an_id_for_each_comment(content, reader, tmp_path):
+    entries = read(content, tmp_path / "export", reader)
+
+    assert texts(entries) == TEXTS
+    assert len({entry.document["site_comment_id"] for entry in entries}) == len(TEXTS)
+
+
+@pytest.mark.parametrize(
+    ("row", "kept", "cut"),
+    [
+        *(
+            ({"date": date}, {"written_at": datetime(2026, 1, 5, 10, tzinfo=UTC)}, ())
+            for date in (
+                1767607200,
+                "1767607200000",
+                "2026/01/05 10:00:00",
+                "2026-01-05 10:00:00 UTC",
+            )
+        ),
+        ({"date": "yesterday"}, {}, ("written_at",)),
+        ({"lang": "plain English"}, {}, ("language",)),
+        ({"parent": 3}, {"reply_to": "3"}, ()),
+        ({"parent": 0}, {}, ()),
+        ({"id": "a@5"}, {"site_comment_id": digest("a@5")}, ()),
+    ],
+)
+def test_of_a_row_all_that_can_be_kept_is_kept_and_the_rest_is_named(row, kept, cut, tmp_path):
+    content = json.dumps({"id": 7, "text": "Hello."} | row)
+
+    (entry,) = read(content, tmp_path / "export", read_jsonl)
+
+    assert (entry.document, entry.cut) == ({"text": "Hello.", "site_comment_id": "7"} | kept, cut)
 
 
 @pytest.mark.parametrize("seed", range(60))

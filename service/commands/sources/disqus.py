@@ -61,7 +61,7 @@ def _read_post(number: int, post: Mapping[str, str], threads: sqlite3.Connection
         number,
         {
             "text": text,
-            "site_comment_id": own_id(_NAME, post["id"]),
+            "site_comment_id": own_id(_NAME, post["id"]) if post["id"] else None,
             "post_url": unescape_link(link),
             "post_title": title,
             "author_name": post.get("name"),

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -11,9 +14,10 @@ from email.utils import parsedate_to_datetime
 from service.commands.input_files import Broken
 from service.domain.comment import MAX_EXCERPT_CHARS, MAX_NAME_CHARS, MAX_TITLE_CHARS, MAX_URL_CHARS
 from service.domain.decision import Ruling
-from service.web.api.intake import MOST_AHEAD
+from service.moderation.revise import looks_like_version
+from service.web.api.schemas import LOCALE, MOST_AHEAD
 from service.web.edge.fields import is_web_address, read_any_moment, valid_address, valid_email
-from service.web.webhooks.payload import cut_text
+from service.web.webhooks.payload import MAX_ID_CHARS, cut_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +39,9 @@ Entry = Imported | Broken | None
 _GROUPS = ("post", "author")
 # An excerpt is a part of its post anyway. An address has several spellings, so only a missing one
 # counts.
-_MAY_DIFFER = ("post_excerpt", "address")
+_MAY_DIFFER = ("post_excerpt", "address", "site_comment_id", "reply_to", "user_agent")
+# The years 1973 to 5138.
+_LEAST_SECONDS, _MOST_SECONDS = 1e8, 1e11
 _ESCAPED_AMPERSAND = re.compile(r"&(?:amp|#0{0,8}38|#[xX]0{0,8}26);")
 
 
@@ -44,13 +50,26 @@ def unescape_link(link: str | None) -> str | None:
     return _ESCAPED_AMPERSAND.sub("&", link) if link else link
 
 
-def read_written_at(*given: str | None) -> datetime | str | None:
-    """Return the first readable date; if there is none, the first given text."""
-    there = [date for date in given if date]
+def read_written_at(*given: object) -> object:
+    """Return the first readable date; if there is none, the first given value.
+
+    A number is a Unix time in seconds or milliseconds.
+    """
+    there = [date for date in given if date not in (None, "")]
     for date in there:
-        if moment := read_any_moment(date) or _mail_date(date):
+        plain = str(date).strip().replace("/", "-").removesuffix(" UTC")
+        if moment := read_any_moment(plain) or _unix_time(plain) or _mail_date(plain):
             return moment
     return there[0] if there else None
+
+
+def _unix_time(date: str) -> datetime | None:
+    with suppress(ValueError, OverflowError, OSError):
+        seconds = float(date)
+        seconds /= 1_000 if seconds > _MOST_SECONDS else 1
+        # Smaller numbers are years or days.
+        return datetime.fromtimestamp(seconds, UTC) if seconds >= _LEAST_SECONDS else None
+    return None
 
 
 def _mail_date(date: str) -> datetime | None:
@@ -77,9 +96,25 @@ def _not_future(given: object) -> object:
     return given if is_past else None
 
 
+def _id(given: object) -> str:
+    """Return an id; one that is too long or looks like a later version is replaced by a digest."""
+    own = str(given)
+    return digest(own) if len(own) > MAX_ID_CHARS or looks_like_version(own) else own
+
+
+def digest(of: object) -> str:
+    """Return an id that is derived from a comment, so that importing it again changes nothing."""
+    told = json.dumps(of, sort_keys=True, default=str).encode("utf-8", "replace")
+    return f"import:{hashlib.sha256(told).hexdigest()[:32]}"
+
+
 _KEPT: Mapping[str, Callable[[object], object]] = {
     "text": lambda given: cut_text(given) if isinstance(given, str) else given,
     "written_at": _not_future,
+    "site_comment_id": _id,
+    "reply_to": lambda given: _id(given) if str(given) != "0" else None,
+    "language": lambda given: given if re.match(LOCALE, str(given)) else None,
+    "user_agent": _cut_to(1_000),
     "address": lambda given: valid_address(str(given)),
     "post_url": _short_url,
     "post_title": _cut_to(MAX_TITLE_CHARS),
@@ -112,4 +147,5 @@ def import_flat(number: int, given: Mapping[str, object], ruling: Ruling | None)
         elif kept is not None:
             document[name] = kept
     document |= {name: fields for name, fields in groups.items() if fields}
+    document.setdefault("site_comment_id", digest(document))
     return Imported(number=number, document=document, ruling=ruling, cut=tuple(cut))

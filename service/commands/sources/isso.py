@@ -5,10 +5,9 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
-from datetime import UTC, datetime
 
 from service.commands.input_files import InputFile
-from service.commands.sources.imported import Entry, import_flat
+from service.commands.sources.imported import Entry, import_flat, read_written_at
 from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError, Problem
 from service.web.webhooks.payload import own_id
@@ -58,17 +57,8 @@ def _read(number: int, row: tuple[object, ...]) -> Entry:
             "author_name": author,
             "author_email": email,
             "author_url": website,
-            "written_at": _moment(created),
+            "written_at": read_written_at(created),
             "reply_to": own_id(_NAME, str(parent)) if parent is not None else None,
         },
         Ruling.APPROVE if mode == _SHOWN else None,
     )
-
-
-def _moment(created: object) -> datetime | None:
-    if not isinstance(created, int | float):
-        return None
-    try:
-        return datetime.fromtimestamp(created, UTC)
-    except (OverflowError, ValueError, OSError):
-        return None

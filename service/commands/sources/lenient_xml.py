@@ -24,7 +24,7 @@ _MARKS = {
 }
 _DECLARED = re.compile(rb"<\?xml\s[^>]{0,200}?encoding\s*=\s*[\"']?\s*([\w.:-]{1,40})")
 _WINDOWS = re.compile(r"^(?:x-)?(?:win(?:dows)?-?|cp)(?=\d)")
-_LATIN = "slopsieve.latin"
+LATIN = "slopsieve.latin"
 # Like browsers, read these encodings as their supersets.
 _MEANT = {
     "ascii": "utf-8",
@@ -86,7 +86,7 @@ def read_elements(
             yield Element(name=open_field, prefix=open_prefix, text=field_text)
             open_field, text = "", ""
         begins = not token["end"]
-        ends = not begins or token["attributes"].endswith("/")
+        ends = not begins or token[0].endswith("/>")
         if name in fields:
             open_field, open_prefix = "" if ends else name, prefix
             continue
@@ -104,7 +104,7 @@ def read_elements(
 def _read_tokens(stream: IO[bytes]) -> Iterator[tuple[re.Match[str], str]]:
     """Yield tags, sections and texts, each with its still escaped part of a field's text."""
     chunk = stream.read(_CHUNK_BYTES)
-    decoder = codecs.getincrementaldecoder(_encoding_of(chunk))(_LATIN)
+    decoder = codecs.getincrementaldecoder(encoding_of(chunk))(LATIN)
     buffer, is_last = "", False
     while not is_last:
         is_last = not chunk
@@ -133,7 +133,7 @@ def _read_tokens(stream: IO[bytes]) -> Iterator[tuple[re.Match[str], str]]:
         chunk = stream.read(_CHUNK_BYTES)
 
 
-def _encoding_of(head: bytes) -> str:
+def encoding_of(head: bytes) -> str:
     """Return the encoding that a file's beginning declares, by default UTF-8."""
     for mark, encoding in _MARKS.items():
         if head.startswith(mark):
@@ -168,7 +168,7 @@ def _read_latin(error: UnicodeError) -> tuple[str, int]:
     return bad.object[bad.start : bad.end].decode(meant, "replace"), bad.end
 
 
-codecs.register_error(_LATIN, _read_latin)
+codecs.register_error(LATIN, _read_latin)
 
 
 def _read_attributes(token: re.Match[str]) -> dict[str, str]:

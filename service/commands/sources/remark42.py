@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from service.commands.input_files import Broken, InputFile
-from service.commands.sources.imported import Entry, import_flat
+from service.commands.sources.imported import Entry, import_flat, read_written_at
 from service.commands.sources.rows import json_rows
 from service.domain.decision import Ruling
-from service.web.edge.fields import read_any_moment
 from service.web.webhooks.html_text import html_to_text
 from service.web.webhooks.payload import own_id
 
@@ -28,16 +27,16 @@ def _read(number: int, row: Mapping[str, object]) -> Entry:
     text = html_to_text(_words(row, "text"))
     if not text or row.get("delete") is True:
         return None
-    user, post, parent = row.get("user"), row.get("locator"), _words(row, "pid")
+    user, post, own, parent = row.get("user"), row.get("locator"), row.get("id"), _words(row, "pid")
     return import_flat(
         number,
         {
             "text": text,
-            "site_comment_id": own_id(_NAME, _words(row, "id")),
+            "site_comment_id": own_id(_NAME, str(own)) if own else None,
             "post_url": _words(post, "url"),
             "post_title": _words(row, "title"),
             "author_name": _words(user, "name"),
-            "written_at": read_any_moment(_words(row, "time")),
+            "written_at": read_written_at(row.get("time")),
             "reply_to": own_id(_NAME, parent) if parent else None,
         },
         Ruling.APPROVE,

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import csv
-import hashlib
-import json
 from collections.abc import Iterator, Mapping
 
 from service.commands.input_files import Broken, InputFile
-from service.commands.sources.imported import Entry, Imported, import_flat
+from service.commands.sources.imported import (
+    Entry,
+    Imported,
+    digest,
+    import_flat,
+    read_written_at,
+)
+from service.commands.sources.lenient_xml import LATIN
 from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError, Problem
 from service.web.edge import strict_json
 from service.web.edge.errors import UnreadableRequestError
-from service.web.edge.fields import read_any_moment
 
 _MAX_CELL_CHARS = 1 << 20
 _MAX_ROW_CHARS = 4 << 20
@@ -48,9 +52,15 @@ def read_jsonl(file: InputFile) -> Iterator[Entry]:
 
 
 def json_rows(file: InputFile) -> Iterator[tuple[int, Mapping[str, object] | Broken]]:
-    """Yield the object on each line that is not empty, with the line's number."""
+    """Yield the object on each line that is not empty, with the line's number.
+
+    The lines may be those of an array, with commas and brackets around the objects.
+    """
     for number, line in file.lines():
-        yield number, line if isinstance(line, Broken) else _parse(number, line)
+        if isinstance(line, Broken):
+            yield number, line
+        elif line.strip() not in (b"[", b"]"):
+            yield number, _parse(number, line.strip(b"[], \t\r\n\x1e") or line)
 
 
 def read_csv(file: InputFile) -> Iterator[Entry]:
@@ -60,23 +70,29 @@ def read_csv(file: InputFile) -> Iterator[Entry]:
     """
     csv.field_size_limit(_MAX_CELL_CHARS)
     lines = _Lines(file)
-    rows = csv.reader(lines)
     try:
-        header = [name.strip().lower() for name in next(rows, [])]
+        # Excel writes its separator alone before the header.
+        first = next((line for line in lines if line.strip() and line[:4] != "sep="), "")
+        choices = [(one, next(csv.reader([first], delimiter=one), [])) for one in ",;\t|"]
     except (csv.Error, _RowTooLongError):
-        header = []
-    if "text" not in (_ALIASES.get(name) for name in header):
+        choices = []
+    for delimiter, names in choices:
+        header = [name.strip().lower() for name in names]
+        if "text" in (_ALIASES.get(name) for name in header):
+            rows = csv.reader(lines, delimiter=delimiter)
+            break
+    else:
         problem = Problem("text", "is no column of this file", "name the columns in row one")
         raise InvalidInputError([problem])
     number = 1
     while True:
         number += 1
-        first = rows.line_num + 1
+        begins = lines.count + 1
         lines.begin_row()
         try:
             row = next(rows, [_END])
         except (csv.Error, _RowTooLongError):
-            where = f"lines {first:,} to {lines.count:,} are left out: a row"
+            where = f"lines {begins:,} to {lines.count:,} are left out: a row"
             yield Broken.line(number, f"{where} or a cell in it is too long", _CLOSE)
             continue
         if row == [_END]:
@@ -84,7 +100,7 @@ def read_csv(file: InputFile) -> Iterator[Entry]:
                 yield Broken.damaged(number)
             return
         if row and row[-1].endswith(_END):
-            where = f"lines {first:,} to the last are left out: a quoted cell"
+            where = f"lines {begins:,} to the last are left out: a quoted cell"
             yield Broken.line(number, f"{where} does not end", _CLOSE)
             return
         if row:
@@ -132,7 +148,7 @@ class _Lines:
 
 def _parse(number: int, line: bytes) -> Mapping[str, object] | Broken:
     try:
-        row = strict_json.parse(line)
+        row = strict_json.parse(line.decode("utf-8", LATIN).encode())
     except UnreadableRequestError:
         return Broken.line(number, "is not JSON", "put one JSON object on each line")
     if not isinstance(row, dict):
@@ -143,7 +159,7 @@ def _parse(number: int, line: bytes) -> Mapping[str, object] | Broken:
 def _read_row(number: int, row: Mapping[str, object]) -> Entry:
     if isinstance(row.get("post"), dict) or isinstance(row.get("author"), dict):
         document = {name: value for name, value in row.items() if name not in _RULING_FIELDS}
-        document.setdefault("site_comment_id", _derived_id(row))
+        document.setdefault("site_comment_id", digest(row))
         return Imported(number=number, document=document, ruling=_ruling(row))
     return _read_flat(number, row)
 
@@ -151,15 +167,15 @@ def _read_row(number: int, row: Mapping[str, object]) -> Entry:
 def _read_flat(number: int, row: Mapping[str, object]) -> Entry:
     given: dict[str, object] = {}
     for name, value in row.items():
-        known = _ALIASES.get(name)
+        known = _ALIASES.get(name.lower())
         if known and value not in (None, ""):
             given.setdefault(known, value)
     if not isinstance(given.get("text", ""), str):
         return Broken.line(number, "has a text that is not a string", "give every comment its text")
     if not str(given.get("text", "")).strip():
         return None
-    given["written_at"] = read_any_moment(str(given.get("written_at", "")))
-    given["site_comment_id"] = str(given.get("site_comment_id") or _derived_id(row))
+    given["written_at"] = read_written_at(given.get("written_at"))
+    given["site_comment_id"] = given.get("site_comment_id") or digest(row)
     return import_flat(number, given, _ruling(row))
 
 
@@ -169,9 +185,3 @@ def _ruling(row: Mapping[str, object]) -> Ruling | None:
         if ruling:
             return ruling
     return None
-
-
-def _derived_id(row: Mapping[str, object]) -> str:
-    """Return an id derived from the row, so that importing it again changes nothing."""
-    told = json.dumps(row, sort_keys=True, default=str).encode("utf-8", "replace")
-    return f"import:{hashlib.sha256(told).hexdigest()[:32]}"

@@ -39,7 +39,8 @@ def read_wxr(file: InputFile) -> Iterator[Entry]:
         fields=_COMMENT_FIELDS.union(_POST_FIELDS),
     ):
         if element.name in _COMMENT_FIELDS:
-            comment[element.name] = element.text
+            is_text = element.name == "comment_content"
+            comment[element.name] = element.text if is_text else element.text.strip()
         elif element.name in _POST_FIELDS:
             if element.prefix == _POST_FIELDS[element.name]:
                 post.setdefault(element.name, element.text)
@@ -55,16 +56,16 @@ def read_wxr(file: InputFile) -> Iterator[Entry]:
 
 def _read_comment(number: int, comment: Mapping[str, str], post: Mapping[str, str]) -> Entry:
     status, text = comment.get("comment_approved", ""), comment.get("comment_content", "")
-    is_comment = comment.get("comment_type", "") in _COMMENT_TYPES
+    is_comment = comment.get("comment_type", "").lower() in _COMMENT_TYPES
     if status in _THROWN_AWAY or not is_comment or not text.strip():
         return None
-    parent = comment.get("comment_parent", "")
+    own, parent = comment.get("comment_id"), comment.get("comment_parent", "")
     return import_flat(
         number,
         {
             # Comments are kept as the HTML that visitors typed, and are judged as such.
             "text": text,
-            "site_comment_id": own_id("wordpress", comment.get("comment_id", "")),
+            "site_comment_id": own_id("wordpress", own) if own else None,
             "post_url": unescape_link(post.get("link")),
             "post_title": post.get("title"),
             "post_excerpt": html_to_text(post.get("encoded", "")[:_EXCERPT_SOURCE_CHARS]),

@@ -21,7 +21,8 @@ from pydantic_core import to_jsonable_python
 
 from service.domain.comment import ListBasis, Listing, ListKind
 from service.domain.sender import parse_address
-from service.reputation.lists import AboutList, is_local, normal_domain
+from service.domain.text import normal_domain
+from service.reputation.lists import AboutList, is_local
 from service.reputation.ranges import CompiledEntries, ItemFormat, empty_column
 
 SUFFIX = ".list"

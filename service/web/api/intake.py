@@ -6,7 +6,6 @@ import hashlib
 import time
 from contextlib import suppress
 from dataclasses import replace
-from datetime import timedelta
 from http import HTTPStatus
 
 from flask import request
@@ -58,10 +57,6 @@ NDJSON = "application/x-ndjson"
 
 _MAX_BATCH_BYTES = 16 * 1024 * 1024
 _ACCEPTED = 202
-# Allows for a clock with the wrong time zone.
-MOST_AHEAD = timedelta(days=1)
-# Blogs give pinned posts a future date.
-_MOST_AHEAD_OF_POST = timedelta(days=365)
 # `Retry-After` for a comment without a verdict. The queue is full then.
 _ASK_AGAIN_SECONDS = 10
 
@@ -203,31 +198,15 @@ def _refuse(
 def new_comment(
     given: CommentRequest, site: Site, services: Services, *, lane: Lane, key: str | None
 ) -> NewComment:
-    """Return the comment to store, with address and e-mail replaced by keyed hashes.
-
-    Raises `InvalidInputError` if it was written more than a day in the future, or its post was
-    published more than a year in the future.
-    """
-    now = services.clock()
+    """Return the comment to store, with address and e-mail replaced by keyed hashes."""
     post, author = given.post or PostRequest(), given.author or AuthorRequest()
-    dates = (
-        ("written_at", given.written_at, MOST_AHEAD, "written"),
-        ("post.published_at", post.published_at, _MOST_AHEAD_OF_POST, "published"),
-    )
-    ahead = [
-        Problem(name, "is in the future", f"send when it was {done}, or null")
-        for name, date, most, done in dates
-        if date and date > now + most
-    ]
-    if ahead:
-        raise InvalidInputError(ahead)
     form = given.form or FormRequest()
     excerpt = (post.excerpt or post.text or "")[:MAX_EXCERPT_CHARS]
     comment = Comment(
         id=CommentId(services.new_id("com")),
         site_id=site.id,
         text=given.text,
-        received_at=now,
+        received_at=services.clock(),
         post=Post(
             url=post.url or None,
             title=post.title or None,

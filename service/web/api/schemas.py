@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Annotated, Any
 
-from flask import current_app
+from flask import current_app, has_app_context
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -35,6 +37,7 @@ from service.domain.verdict import MAX_RULED_POSTS, Outcome, SiteRules
 from service.moderation.figures import MAX_DAYS
 from service.moderation.intake import MAX_FIELD_CHARS
 from service.moderation.revise import looks_like_version
+from service.web.edge.current import services
 from service.web.edge.errors import Answer
 from service.web.edge.fields import (
     MAX_EMAIL_CHARS,
@@ -50,9 +53,14 @@ MAX_BATCH = 1_000
 MAX_PAGE = 200
 _MAX_POST_TEXT_CHARS = 200_000
 
+# Allows for a clock with the wrong time zone.
+MOST_AHEAD = timedelta(days=1)
+# Blogs give pinned posts a future date.
+_MOST_AHEAD_OF_POST = timedelta(days=365)
+
 _BCP_47 = r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,8}$"
 # A BCP 47 tag, or a locale as WordPress and POSIX write it.
-_LOCALE = r"^([A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8}){0,8}([.@][A-Za-z0-9.@_-]{1,40})?)?$"
+LOCALE = r"^([A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8}){0,8}([.@][A-Za-z0-9.@_-]{1,40})?)?$"
 
 
 def _within_text_limit(text: str) -> str:
@@ -73,6 +81,17 @@ def _web_address(given: str) -> str:
     if not is_web_address(given):
         raise PydanticCustomError("web_address", "is not a web address")
     return given
+
+
+def _not_ahead(most: timedelta, done: str) -> Callable[[datetime], datetime]:
+    def check(moment: datetime) -> datetime:
+        # Commands read files without an application.
+        now = services.clock() if has_app_context() else datetime.now(UTC)
+        if moment > now + most:
+            raise PydanticCustomError("ahead", "is in the future", {"done": done})
+        return moment
+
+    return check
 
 
 def _no_version(site_comment_id: str) -> str:
@@ -118,7 +137,7 @@ OwnId = Annotated[
     Field(json_schema_extra={"not": {"pattern": "@[0-9]+$"}}),
 ]
 Language = Annotated[str, StringConstraints(pattern=_BCP_47)]
-Locale = Annotated[str, StringConstraints(pattern=_LOCALE), AfterValidator(language_tag)]
+Locale = Annotated[str, StringConstraints(pattern=LOCALE), AfterValidator(language_tag)]
 Address = Annotated[
     str,
     StringConstraints(max_length=1_000),
@@ -176,9 +195,9 @@ class PostRequest(Request):
         max_length=_MAX_POST_TEXT_CHARS,
         description="The full text, used if there is no excerpt; the same limit applies.",
     )
-    published_at: Moment | None = Field(
-        default=None, description="When it was published; a site's rules can use its age."
-    )
+    published_at: (
+        Annotated[Moment, AfterValidator(_not_ahead(_MOST_AHEAD_OF_POST, "published"))] | None
+    ) = Field(default=None, description="When it was published; a site's rules can use its age.")
 
 
 class AuthorRequest(Request):
@@ -253,7 +272,7 @@ class CommentRequest(Request):
         examples=["203.0.113.9"],
     )
     user_agent: str | None = Field(default=None, max_length=1_000, examples=["Mozilla/5.0"])
-    written_at: Moment | None = Field(
+    written_at: Annotated[Moment, AfterValidator(_not_ahead(MOST_AHEAD, "written"))] | None = Field(
         default=None,
         description="When it was written (RFC 3339).",
         examples=["2026-03-01T11:59:30Z"],

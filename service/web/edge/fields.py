@@ -17,8 +17,9 @@ MAX_EMAIL_CHARS = 320
 _UNKNOWN = frozenset({"", "-", "unknown", "null", "none"})
 # IPv4 with a port, and IPv6 in brackets with or without one (RFC 3986, section 3.2.2).
 _WITH_PORT = re.compile(r"([0-9.]+):[0-9]{1,5}|\[([0-9A-Fa-f:.]+)(?:%[^\]]*)?\](?::[0-9]{1,5})?")
-# The syntax of `Forwarded` around an address, and its obfuscated names (RFC 7239, section 6).
-_FORWARDED = re.compile(r'(?:for=)?"?([^"]*)"?', re.IGNORECASE)
+# The client's address among the parameters of `Forwarded`, and its obfuscated names (RFC 7239,
+# sections 4 and 6).
+_FORWARDED = re.compile(r'(?:^|;)\s*for="?([^";]*)', re.IGNORECASE)
 _HIDDEN = ("_", "unix:")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _PORT = re.compile(r"[0-9]{1,5}(?:[/?#]|\Z)")
@@ -34,7 +35,10 @@ def read_address(given: str) -> str | None:
     Accepts an address with a port or a zone, and the list of an `X-Forwarded-For` or `Forwarded`
     header, of which it returns the first. Raises `ValueError` for anything else.
     """
-    parts = [_FORWARDED.sub(r"\1", part.strip(), count=1) for part in given.split(",")]
+    parts = []
+    for part in given.split(","):
+        client = _FORWARDED.search(part)
+        parts.append((client[1] if client else part).strip(' \t\r\n"'))
     named = [p for p in parts if p.lower() not in _UNKNOWN and not p.startswith(_HIDDEN)]
     if not named:
         return None
@@ -86,9 +90,10 @@ def language_tag(given: str) -> str | None:
 
 
 _RFC_3339 = re.compile(
-    r"\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:[Zz]| ?[+-]\d{2}(?::?\d{2})?)",
+    r"\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(?:\.\d{1,60})?(?:[Zz]| ?[+-]\d{2}(?::?\d{2})?)",
     re.ASCII,
 )
+_LEAP_SECOND = re.compile(r"(?<=[T ]\d\d:(?:14|29|44|59)):60(?!\d)")
 _SCHEMA = {"type": "string", "format": "date-time", "examples": ["2026-03-01T12:00:00Z"]}
 
 
@@ -101,7 +106,7 @@ def read_moment(value: object) -> datetime:
         return value
     if isinstance(value, str) and _RFC_3339.fullmatch(value):
         with contextlib.suppress(ValueError):
-            return _in_utc(datetime.fromisoformat(re.sub(" (?=[+-])", "", value.upper())))
+            return _in_utc(_from_iso(re.sub(" (?=[+-])", "", value.upper())))
     raise PydanticCustomError("moment", "is not a date and time with an offset (RFC 3339)")
 
 
@@ -110,10 +115,15 @@ def read_any_moment(given: object) -> datetime | None:
     if not isinstance(given, str):
         return None
     try:
-        moment = datetime.fromisoformat(given.strip())
+        moment = _from_iso(given.strip())
         return (moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment).astimezone(UTC)
     except (ValueError, OverflowError):
         return None
+
+
+def _from_iso(given: str) -> datetime:
+    """Return the time; of a leap second, the second before. Raises `ValueError`."""
+    return datetime.fromisoformat(_LEAP_SECOND.sub(":59", given))
 
 
 def _in_utc(moment: datetime) -> datetime:

@@ -59,6 +59,7 @@ _IN_WORDS: Mapping[str, tuple[str, str]] = {
         "write it by RFC 3339, such as 2026-03-01T12:00:00Z",
     ),
     "address": ("is not an IP address", "send an IPv4 or IPv6 address, or null"),
+    "ahead": ("is in the future", "send when it was {done}, or null"),
     "web_address": ("is not a web address", "send an http or https address, or null"),
     "version": (
         "ends in @ and a number, as later versions of a comment do here",

@@ -34,7 +34,7 @@ from service.web.edge.strict_json import Json
 FORM = "application/x-www-form-urlencoded"
 # Replaces the middle of a text that is too long.
 CUT = "\n[…]\n"
-_MAX_ID_CHARS = 180
+MAX_ID_CHARS = 180
 _MAX_FORM_FIELDS = 100
 
 
@@ -121,7 +121,7 @@ def require(found: str | None, field: str) -> str:
 
 def own_id(platform: str, given: str) -> str:
     """Return the bounded, unique id under which a platform's comment is stored."""
-    if len(given) > _MAX_ID_CHARS - len(platform):
+    if len(given) > MAX_ID_CHARS - len(platform):
         given = hashlib.sha256(given.encode("utf-8", "replace")).hexdigest()
     return f"{platform}:{given}"
 
@@ -169,7 +169,7 @@ def as_comment(
         ),
         author=Author(
             name=cut(author_name, MAX_NAME_CHARS),
-            account_id=cut(author_id, _MAX_ID_CHARS),
+            account_id=cut(author_id, MAX_ID_CHARS),
             trust_level=_trust(author_trust),
         ),
         site_comment_id=site_comment_id,

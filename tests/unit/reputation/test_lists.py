@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from service.domain.comment import ListKind
 from service.domain.errors import InvalidInputError
-from service.reputation.lists import MAX_LINE_BYTES, normal_domain, parse_list
+from service.domain.text import normal_domain
+from service.reputation.lists import MAX_LINE_BYTES, parse_list
 from service.reputation.ranges import EntryCollector
 
 IPSET = b"""#
