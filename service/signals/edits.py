@@ -61,7 +61,8 @@ _LONG_NUMBER = re.compile(
 )
 # A number's last digits are the same with the country's code and without it.
 _OWN_DIGITS = 9
-_MENTION = re.compile(r"(?<![\w.])@[\w.-]{3,40}")
+# Not the one whom a reply addresses.
+_MENTION = re.compile(r"(?<=[^\w.])@[\w.-]{3,40}")
 _UNSEEN = re.compile(f"{REGION_FLAG}|([{HIDDEN}]{{3,}}|[\u202d\u202e]|<!--(?! /?wp:)[^<>]*+>)")
 _NO_DIGIT = re.compile(r"\D")
 # A mail address may be written in words.

@@ -32,19 +32,8 @@ _FOOTER = re.compile(
     re.IGNORECASE,
 )
 # A signature names a program or a device, and says that it was sent or links to its makers.
-_PROGRAM = re.compile(
-    r"iphon|phone|tablet|mobil|handy|ipad|android|galaxy|samsung|pixel|huawei|xiaomi|blackberry|outlook"
-    r"|mail for windows|thunderbird|k-9|fastmail|superhuman|mailspring|mailbird|polymail|airmail"
-    r"|(?:proton|yahoo|gmx|aqua|blue|fair|edison|zoho)[ .-]?e?mail|手[机機]"
-    r"|\btuta(?:nota)?\b|\b(?:spark|spike|hey|front|newton|canary)\W*$",
-    re.IGNORECASE,
-)
-_SENT = (
-    r"(?:sent|gesendet|geschickt|envoyé|envia[dt]|inviat|verstuurd|verzonden|skicka[dt]|sendt"
-    r"|lähetetty|odeslán|odoslan|poslan|wysłan|отправлен|надіслан|изпратен|послат|trimis|küldve"
-    r"|gönderil|dikirim|đã gửi|στάλθηκε|送信|傳送|发送|发自|發自|보냄|보낸|أُ?رسل|נשלח|ส่งจาก"
-    r"|भेजा(?: गया)?|get (?=\w+ for (?:android|ios|mac|windows)\W*$))"
-)
+_PROGRAM = re.compile("|".join(word_list("mail_programs")).replace("_", " "), re.IGNORECASE)
+_SENT = f"(?:{'|'.join(word_list('mail_sent')).replace('_', ' ')})"
 _WAS_SENT = re.compile(rf"{_SENT}|.{{0,80}}{_SENT}\w{{0,5}}\W{{0,3}}$", re.IGNORECASE)
 _MAX_PROGRAM_CHARS = 120
 _MAKERS = word_list("mail_makers")

@@ -7,6 +7,8 @@ others of https://github.com/discourse/discourse/pull/39842.
 from __future__ import annotations
 
 import copy
+import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -124,66 +126,10 @@ def test_a_moderators_edit_at_discourse_is_told_where_it_shows(discourse, servic
 
 
 LINK = "https://on.soundcloud.com/Yi22313j3dsoXHODcg"
-ISSUE = "https://github.com/ada/b/issues/7#issuecomment-1"
-OF_GITHUB = (
-    "> —\n> Reply to this email directly, view it on GitHub\n"
-    "> <https://github.com/ada/b/issues/7#issuecomment-1>, or unsubscribe\n"
-    "> <https://github.com/notifications/unsubscribe-auth/AAA>\n> .\n"
-    "> You are receiving this because you were mentioned.Message ID:\n> ***@***.***>\n>\n"
-)
+MAILS = tomllib.loads(Path(__file__).with_name("mails.toml").read_text("utf-8"))
 
 
-@pytest.mark.parametrize(
-    "footer",
-    [
-        "> Message ID: ***@***.***>\n>\n",
-        f"On Thu, 27 Nov 2026 at 10:00, Ada ***@***.***>\nwrote:\n\n> You said so\n{OF_GITHUB}",
-        "Triage notifications on the go with GitHub Mobile for iOS <https://apps.apple.com/x>.",
-        "Le jeu. 27 nov. 2026 à 10:00, Ada <ada@blog.example> a écrit :\n> Bonjour\n",
-        "2026年11月27日 10:00 Ada <ada@blog.example> 写道：\n> 你好",
-        "Von meinem iPhone gesendet\n\nAm 27.11.2026 um 10:00 schrieb Ada:\n> Hallo",
-        "-- \nMara Holm\nHeating at large",
-        "Visit Topic <https://forum.example/t/x/1> or reply to this email to respond.",
-        (
-            f"--\nReply to this email directly or view it on GitHub:\n{ISSUE}\nMessage ID:\n"
-            "<ada/b/issues/7/1@github.com>"
-        ),
-        f'—<br />Reply to this email directly, <a href="{ISSUE}">view it on GitHub</a>.',
-        (
-            "---\n[Thema ansehen](https://forum.example/t/x/1/2) oder antworte auf diese Mail.\n\n"
-            "Um dich abzumelden, klicke [hier](https://forum.example/email/unsubscribe/1)."
-        ),
-        "---\n## Previous Replies\n> You said so, the store has no stock",
-        "Sent with [Proton Mail](https://proton.me/) secure email.",
-        "iPhoneから送信",
-        "发自我的华为手机",
-        "मेरे iPhone से भेजा गया",
-        "--\nОтправлено из Mail.ru для Android",
-        "Sent from Yahoo Mail for iPhone<https://overview.mail.yahoo.com/?.src=iOS>",
-        "--\nSent with Tutanota, enjoy secure & ad-free emails:\nhttps://tutanota.com",
-        "Sent from Canary (https://canarymail.io)",
-        "Sent from HEY",
-        "Get BlueMail for Android",
-        "This email has been checked for viruses by Avast antivirus software.\nwww.avast.com",
-        "Ce message et ses pièces jointes sont confidentiels.",
-        "Ada <a@blog.example> writes:\n\n> Hi",
-        "On Friday, November 27, 2026 at 10:00:00 AM, Ada <a@blog.example> wrote:  \n \n Hi there",
-        '---Original---\nFrom: "Ada"<a@b.example>\nDate: Fri, Nov 27\nSubject: Re: x\n\nHi',
-        "---- Původní e-mail ----\nOd: Ada\nKomu: ada/b\nPředmět: Re: x\n\nAhoj",
-        "Gesendet: 27. November 2026 um 10:00\nVon: Ada <a@b.example>\nAn: ada/b\n\nHallo",
-        "From: Ada <a@b.example>\nCc:\nSent: 2026-11-27 10:00\nSubject: Re: x\n\n안녕",
-        "-- \nDiese Nachricht wurde von meinem Android-Gerät mit K-9 Mail gesendet.",
-        "czw., 27 lis 2026 o 10:00 Ada <a@blog.example> napisał(a):\n\n> Cześć",
-        "בתאריך יום ה׳, 27 בנוב׳ 2026 ב-10:00 מאת Ada <\u202aa@b.example\u202c\u200f>:\u202c\n> א",
-        "Ada <a@blog.example> ezt írta (időpont: 2026. nov. 27., P, 10:00):\n> Szia",
-        "2026年11月27日(金) 10:00 Ada <a@blog.example>:\n> こんにちは",
-        (
-            f"{'_' * 32}\nFrom: Ada <a@blog.example>\nSent: Thursday, November 27, 2026 10:00 AM\n"
-            f"To: ada/b <b@noreply.github.com>\nSubject: Re: Valve\n\n{'You said so. ' * 9}\nMara"
-        ),
-        "De : Ada <a@blog.example>\nEnvoyé : jeudi 27 novembre 2026 10:00\nÀ : ada/b\n\nBonjour",
-    ],
-)
+@pytest.mark.parametrize("footer", MAILS["footers"])
 def test_a_mails_footer_is_kept_and_not_judged(footer):
     text = f"{LINK}\n\n{footer}"
     end = end_of_own_words(text, platform_host="forum.example")
@@ -191,27 +137,7 @@ def test_a_mails_footer_is_kept_and_not_judged(footer):
     assert text[:end] == LINK
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Works.\n-- \nMara\nhttps://cheap-loans.shop",
-        "Nice.\n\nOn Mon, 1 Jan 2026 at 10, X <x@y.example> wrote:\n> See https://loans.shop now",
-        "Nice.\n\nYou are receiving this because you won. WhatsApp +234 803 555 0199",
-        "I agree with this:\n> a quote",
-        "> a quote\n\nMy answer",
-        "Message ID: ***@***.***",
-        "Here is what I wrote:\nuse two valves",
-        "Thanks.\n\nIn 2026 the pump failed and my wife wrote:\n> never again",
-        "Nice.\n-- \nCheapest loans in Lagos, search rita loans",
-        "Hi\n\nSent from my iPhone: cheapest loans in Lagos",
-        "Hi\n\nOn 27/11/2026 10:00, Ada wrote:\n> Cheapest valves, ask for Rita",
-        "Hi\n\nFrom: A <a@b.example>\nSent: 27.11.2026 10:00\nSubject: x\n\nSee loans-lagos.shop",
-        "Hi\n\nTo unsubscribe write to rita@loans.example",
-        "Nice.\n-- \nhire me: mara at posteo dot de",
-        "On Friday, 27 November 2026, 10:00, Ada <a@b.example> wrote:\n> Hi\n\nMy answer",
-        "I fixed it.\n\nSent from Spark to Kafka, 3 GB",
-    ],
-)
+@pytest.mark.parametrize("text", MAILS["own_words"])
 def test_what_a_writer_put_there_is_judged(text):
     assert end_of_own_words(text) == len(text)
 

@@ -104,6 +104,7 @@ def comments():
         (REMARK.replace("/air", "/air?id=7&utm_source=x#top"), REMARK.replace("/air", "/air?id=7")),
         (REMARK, f'[quote="mara, post:3, topic:310"]\nWhich valve was it?\n[/quote]\n\n{REMARK}'),
         (REMARK, REMARK.replace("valve", "valve[^1]") + "\n\n[^1]: the one at the wall"),
+        (REMARK, f"@mara_h {REMARK}"),
         (VIETNAMESE, "".join(map(bare, VIETNAMESE))),
         (PERSIAN, PERSIAN.translate({0x6CC: "ي", 0x6A9: "ك"})),
         (SALE, f"{SALE} Edit: fixed a typo, sorry."),
