@@ -184,8 +184,13 @@ def vary(
     return varied
 
 
-def glued_copies(examples: Sequence[Example], share: float, *, seed: int) -> list[Example]:
-    """Return copies of about this share of the comments, each with a glued remark of some ham."""
+def glued_copies(
+    examples: Sequence[Example], *, spam: float, ham: float, seed: int
+) -> list[Example]:
+    """Return copies of the comments, each with a glued remark of some ham.
+
+    `spam` and `ham` are the mean numbers of copies of a comment by its label.
+    """
     training_examples = [training_example_of(example) for example in examples]
     stock = collect_stock(training_examples)
     if not stock.remarks:
@@ -194,7 +199,7 @@ def glued_copies(examples: Sequence[Example], share: float, *, seed: int) -> lis
     return [
         replace(example, comment=replace(example.comment, text=glued.input.text))
         for example, training_example in zip(examples, training_examples, strict=True)
-        if rng.random() < share
+        for _ in range(int((spam if example.is_spam else ham) + rng.random()))
         for glued in [_glue_remark(training_example, stock, rng)]
     ]
 

@@ -46,11 +46,13 @@ class JoinConfig:
     # The linear member. A feature of a single comment teaches nothing about others.
     inverse_ridge: float = 4.0
     min_comments: int = 2
-    # Copies with a glued remark of some ham teach that its words and links are no evidence. On the
-    # calibration part (2,430 ham, 938 spam) a pasted reference link then lowers the log-odds by
-    # 1.56 instead of 2.85; the ROC AUC is 0.961 instead of 0.962, the recall at 1 % false positives
-    # 0.689 instead of 0.680. Replacing comments by copies costs more or helps less.
-    glued_share: float = 0.3
+    # Mean numbers of copies with a glued remark of some ham. They teach that its words and links
+    # are no evidence; remarks come from ham, so spam needs more copies. Of 400 spam out of fold,
+    # the worst harmless ending frees 3.3 % and the worst beginning 4.0 %; with 0.3 copies of both
+    # it is 6.0 % and 5.0 %, at the same AUC of 0.988. With 2.0 and 1.0, an ending changes the
+    # log-odds of spam by -0.5 on one fold, instead of by -0.1.
+    glued_spam: float = 2.0
+    glued_ham: float = 0.3
     # The glued remarks are drawn this often, and the mean of the tables serves, at no cost. The ROC
     # AUC on `haacked` (8,099 ham, 407 spam) was 0.9759 to 0.9796 with one draw, 0.9783 with the
     # mean.
@@ -112,7 +114,7 @@ def _fit_drawn(
     examples: Sequence[Example], of_examples: sparse.csr_matrix, config: JoinConfig, seed: int
 ) -> LinearTable:
     """Return the table of one draw of glued copies."""
-    copies = glued_copies(examples, config.glued_share, seed=seed)
+    copies = glued_copies(examples, spam=config.glued_spam, ham=config.glued_ham, seed=seed)
     taught = [*examples, *copies]
     of_copies = to_matrix([count_features(_without_homepage(e)) for e in copies])
     return fit_table(

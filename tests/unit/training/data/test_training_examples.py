@@ -198,14 +198,14 @@ def test_a_remark_is_glued_to_either_end_and_teaches_that_it_promotes_nothing(is
     assert {text.startswith("```") for text in texts if "```" in text} == {True, False}
 
 
-def test_about_a_share_of_comments_is_copied_with_a_remark_and_keeps_its_label():
+def test_comments_are_copied_with_a_remark_about_so_often_and_keep_their_labels():
     spam = [make_example(text=f"Buy watch {n}!", is_spam=True) for n in range(200)]
     examples = [*spam, make_example(text="It worked.", is_spam=False)]
 
-    copies = glued_copies(examples, 0.3, seed=1)
+    copies = glued_copies(examples, spam=1.3, ham=1.0, seed=1)
 
-    assert 40 < len(copies) < 80
-    assert copies == glued_copies(examples, 0.3, seed=1)
+    assert 240 < len(copies) < 280
+    assert copies == glued_copies(examples, spam=1.3, ham=1.0, seed=1)
     for copy in copies[:-1]:
         assert copy.is_spam
         assert "Buy watch" in copy.comment.text
