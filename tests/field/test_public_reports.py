@@ -19,8 +19,8 @@ REPORTS = [
     json.loads(line)
     for line in Path(__file__).with_name("reports.jsonl").read_text("utf-8").splitlines()
 ]
-# What `e5-20261128-2` judges otherwise: two sincere comments wait, and one offer is published.
-MISSED = {31: ["unsure"], 46: ["unsure"], 51: ["ham"]}
+# What `e5-20261129` judges otherwise: two sincere comments wait.
+MISSED = {31: ["unsure"], 46: ["unsure"]}
 
 
 @pytest.fixture(scope="module")
