@@ -225,7 +225,7 @@ def test_of_a_file_cut_short_what_is_whole_is_kept(bring, cases, pack, end, kept
                 "\ufeffsep=|\n\ntext|id\nGrüße 1|1\nGrüße 2|2\nGrüße 3|3",
             )
         ),
-        ('[{"text": "Grüße 1"},\n{"Text": "Grüße 2"},\n{"text": "Grüße 3"}\n]', read_jsonl),
+        ('[{"text": "Grüße 1"}, {"Text": "Grüße 2"},\n{"text": "Grüße 3"}\n]', read_jsonl),
         (
             '{"text": "Grüße 1"}\n{"text": "Grüße 2"}\n{"body": "Grüße 3"}'.encode("latin1"),
             read_jsonl,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Mapping
+from typing import cast
 
 from service.commands.input_files import Broken, InputFile
 from service.commands.sources.imported import (
@@ -52,7 +53,7 @@ def read_jsonl(file: InputFile) -> Iterator[Entry]:
 
 
 def json_rows(file: InputFile) -> Iterator[tuple[int, Mapping[str, object] | Broken]]:
-    """Yield the object on each line that is not empty, with the line's number.
+    """Yield the objects on each line that is not empty, with the line's number.
 
     The lines may be those of an array, with commas and brackets around the objects.
     """
@@ -60,7 +61,8 @@ def json_rows(file: InputFile) -> Iterator[tuple[int, Mapping[str, object] | Bro
         if isinstance(line, Broken):
             yield number, line
         elif line.strip() not in (b"[", b"]"):
-            yield number, _parse(number, line.strip(b"[], \t\r\n\x1e") or line)
+            bare = line.strip(b"[], \t\r\n\x1e") or line
+            yield from ((number, row) for row in _parse(number, bare))
 
 
 def read_csv(file: InputFile) -> Iterator[Entry]:
@@ -146,14 +148,16 @@ class _Lines:
         return line
 
 
-def _parse(number: int, line: bytes) -> Mapping[str, object] | Broken:
+def _parse(number: int, line: bytes) -> list[Mapping[str, object] | Broken]:
+    remedy = "put one JSON object on each line"
     try:
-        row = strict_json.parse(line.decode("utf-8", LATIN).encode())
+        rows = strict_json.parse(f"[{line.decode('utf-8', LATIN)}]".encode())
     except UnreadableRequestError:
-        return Broken.line(number, "is not JSON", "put one JSON object on each line")
-    if not isinstance(row, dict):
-        return Broken.line(number, "is not a JSON object", "put one JSON object on each line")
-    return row
+        return [Broken.line(number, "is not JSON", remedy)]
+    return [
+        row if isinstance(row, dict) else Broken.line(number, "is not a JSON object", remedy)
+        for row in cast("list[object]", rows)
+    ]
 
 
 def _read_row(number: int, row: Mapping[str, object]) -> Entry:
