@@ -134,6 +134,8 @@ IpAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 # The usual sizes of a household's or office's network, and of a host's customer's.
 _NETWORK_BITS = {4: 24, 6: 64}
 _WIDE_BITS = 48
+# IPv4 with a port, and IPv6 in brackets with or without one (RFC 3986, section 3.2.2).
+_WITH_PORT = re.compile(r"([0-9.]+):[0-9]{1,5}|\[([0-9A-Fa-f:.]+)(?:%[^\]]*)?\](?::[0-9]{1,5})?")
 _GMAIL = frozenset({"gmail.com", "googlemail.com"})
 # An IPv6 address that ends with an IPv4 address has 45 characters; a zone may follow.
 _MOST_ADDRESS_CHARS = 64
@@ -225,11 +227,14 @@ def _account(
 
 
 def parse_address(address: str) -> IpAddress:
-    """Return an IP address without its zone, the IPv4 one if it is mapped into IPv6.
+    """Return an IP address without port and zone, the IPv4 one if it is mapped into IPv6.
 
     Raises `ValueError`.
     """
-    parsed = ipaddress.ip_address(address.strip().partition("%")[0])
+    given = address.strip()
+    with_port = _WITH_PORT.fullmatch(given)
+    bare = (with_port[1] or with_port[2]) if with_port else given.partition("%")[0]
+    parsed = ipaddress.ip_address(bare)
     mapped = parsed.ipv4_mapped if isinstance(parsed, ipaddress.IPv6Address) else None
     return mapped or parsed
 

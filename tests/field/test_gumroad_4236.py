@@ -60,6 +60,14 @@ def test_the_history_of_a_mailbox_is_one(send_as):
     assert len(kept) == 2
 
 
+@pytest.mark.parametrize("given", ["[2001:db9::7]:443", "2001:DB9:0::7%eth0"])
+def test_an_address_is_blocked_and_erased_as_a_log_shows_it(submit, block, services, given):
+    block(EntryKind.ADDRESS, given)
+
+    assert submit(address="2001:db9::7").verdict.outcome == "spam"
+    assert erase_person(find_person(services, address=given), services, by="Ola") == 1
+
+
 @pytest.mark.parametrize("given", SAME)
 def test_erasing_a_mailbox_erases_what_came_from_its_other_addresses(send_as, services, given):
     for email in SAME:

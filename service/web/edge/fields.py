@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import ipaddress
 import re
 from datetime import MINYEAR, UTC, datetime
 from html import unescape
@@ -13,10 +12,10 @@ from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 from pydantic_core import PydanticCustomError
 from werkzeug.routing import BaseConverter
 
+from service.domain.sender import parse_address
+
 MAX_EMAIL_CHARS = 320
 _UNKNOWN = frozenset({"", "-", "unknown", "null", "none"})
-# IPv4 with a port, and IPv6 in brackets with or without one (RFC 3986, section 3.2.2).
-_WITH_PORT = re.compile(r"([0-9.]+):[0-9]{1,5}|\[([0-9A-Fa-f:.]+)(?:%[^\]]*)?\](?::[0-9]{1,5})?")
 # The client's address among the parameters of `Forwarded`, and its obfuscated names (RFC 7239,
 # sections 4 and 6).
 _FORWARDED = re.compile(r'(?:^|;)\s*for="?([^";]*)', re.IGNORECASE)
@@ -42,9 +41,7 @@ def read_address(given: str) -> str | None:
     named = [p for p in parts if p.lower() not in _UNKNOWN and not p.startswith(_HIDDEN)]
     if not named:
         return None
-    with_port = _WITH_PORT.fullmatch(named[0])
-    address = (with_port[1] or with_port[2]) if with_port else named[0].partition("%")[0]
-    return str(ipaddress.ip_address(address))
+    return str(parse_address(named[0]))
 
 
 def valid_address(given: str | None) -> str | None:
