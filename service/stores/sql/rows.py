@@ -207,17 +207,15 @@ def _signal_from(values: Values) -> WeighedSignal:
         signal=Signal(
             name=values["name"],
             strength=values["strength"],
-            # Verdicts from before phrases have only an English reason.
+            # A phrase without values is stored as its English reason alone.
             reason=phrase_from(values.get("phrase", values["reason"])),
             spans=_spans_from(values["spans"]),
-            # Older verdicts have no boundaries.
-            boundaries=tuple(values.get("boundaries", ())),
+            boundaries=tuple(values["boundaries"]),
         ),
         weight=values["weight"],
         contribution=values["contribution"],
-        # Older verdicts have neither.
-        kind=WeightKind(values["kind"]) if values.get("kind") else None,
-        decisions=values.get("decisions", 0),
+        kind=WeightKind(values["kind"]) if values["kind"] else None,
+        decisions=values["decisions"],
     )
 
 
