@@ -40,8 +40,9 @@ class Kind(StrEnum):
 
 
 # Whatever a burst can be seen by; each more would cost every comment two counters.
-_OF_SENDERS = frozenset({Kind.ADDRESS, Kind.EMAIL})
-SIGHTED = _OF_SENDERS | {Kind.DOMAINS, Kind.CONTENT}
+_OF_TEXT = frozenset({Kind.DOMAINS, Kind.CONTENT})
+SIGHTED = _OF_TEXT | {Kind.ADDRESS, Kind.EMAIL}
+_ADDED = frozenset({Edit.ADDED_LINK, Edit.ADDED_OFFER})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +73,7 @@ class CommentNames:
 
     site_id: SiteId
     records: tuple[RecordName, ...]
-    is_edit: bool = False
+    sightings_of: frozenset[Kind] = SIGHTED
 
     def written(self) -> Iterator[tuple[Kind, str]]:
         """Yield every name under which the comment, or a decision on it, is counted."""
@@ -84,10 +85,10 @@ class CommentNames:
     def sighted(self) -> Iterator[str]:
         """Yield every name under which a sighting of the comment is counted.
 
-        An edit is no sighting of its sender.
+        An edit is no sighting of its sender. It is one of its text if it added a link or an offer.
         """
         for record in self.records:
-            if record.kind in SIGHTED - (_OF_SENDERS if self.is_edit else set()):
+            if record.kind in self.sightings_of:
                 yield record.name
                 yield from record.own[:1]
                 yield from record.versions
@@ -140,10 +141,13 @@ def names_of(comment: Comment) -> CommentNames:
     own = [record for record in keyed if record]
     if comment.edit is Edit.BY_STAFF:
         own = [replace(record, counted=False) for record in own]
+    sightings_of = SIGHTED
+    if comment.edit is not None:
+        sightings_of = _OF_TEXT if comment.edit in _ADDED else frozenset()
     return CommentNames(
         site_id=comment.site_id,
         records=(*own, *plain, *_domains(comment), *_content(judged)),
-        is_edit=comment.edit is not None,
+        sightings_of=sightings_of,
     )
 
 

@@ -71,6 +71,15 @@ def test_the_versions_of_one_comment_are_no_others(history, sender, account_id):
         assert sender_burst(edit, found) is None
 
 
+def test_the_versions_of_one_comment_are_one_copy_for_others(history):
+    history(versions(9))
+    copy = replace(make_comment(TEXT, site_comment_id="f"), site_id="site-2")
+
+    (found,) = history([copy])
+
+    assert found.content.everywhere.seen_day == 1
+
+
 @pytest.mark.parametrize("sender", [{}, EVERYBODY])
 def test_others_copies_count_among_the_versions(history, sender):
     copies = [make_comment(TEXT, author=Author(name=f"Ann {at}")) for at in range(9)]
