@@ -24,6 +24,8 @@ from service.moderation.retraining import (
     NoTrainerError,
     ask_retraining,
     new_retraining,
+    promote_retrained,
+    refuse_retrained,
     retrain,
     retrain_if_wanted,
     try_retraining,
@@ -102,6 +104,18 @@ def test_a_candidate_serves_at_once_where_that_is_wanted_and_recommended(
     assert ended.answer is (Answer.PROMOTED if recommended else None)
     assert not ended.waits
     assert recommended == (services.audit_log.recent()[0].act == "promote model version")
+
+
+def test_a_candidate_that_was_refused_meanwhile_never_serves(services, runs):
+    ended = run(services, runs)
+    refuse_retrained(ended, services, by="Mara")
+
+    # Olive's page was read before.
+    with pytest.raises(ConflictError):
+        promote_retrained(ended, services, by="Olive")
+
+    assert services.versions.names[0] == "test-1"
+    assert services.retrainings.get(ended.id).answered_by == "Mara"
 
 
 def test_without_a_decision_or_a_new_one_nothing_is_trained_unless_there_are_other_data(

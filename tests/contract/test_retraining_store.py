@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -15,6 +16,7 @@ from service.domain.retraining import (
     RetrainingOptions,
     RetrainingState,
 )
+from service.ports.audit import AuditEntry
 from service.ports.comments import Lease
 from tests import runs
 from tests.contract.conftest import at_once
@@ -106,3 +108,15 @@ def test_of_many_who_want_to_retrain_at_once_one_does(stores):
     answers = at_once(*(partial(take, stores, f"holder-{n}") for n in range(6)))
 
     assert sorted(answers) == [Lease.REFUSED] * 5 + [Lease.TAKEN]
+
+
+def test_of_many_who_ask_for_a_retraining_at_once_one_does(stores):
+    act = AuditEntry(at=NOW, actor="Ola", act="ask for retraining", subject="rtr")
+
+    def ask(number: int) -> None:
+        with suppress(ConflictError):
+            stores.retrainings.ask(retraining(f"rtr_{number}"), act=act)
+
+    at_once(*(partial(ask, number) for number in range(6)))
+
+    assert len(stores.retrainings.recent(limit=9)) == 1

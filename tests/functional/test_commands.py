@@ -281,9 +281,10 @@ SHOWN_ONCE = [
 ]
 
 
-def test_what_is_shown_once_is_whole_in_a_narrow_terminal(tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize("width", ["40", "80", "200"])
+def test_what_is_shown_once_is_whole_in_any_terminal(tmp_path, monkeypatch, capsys, width):
     monkeypatch.setenv("SLOPSIEVE_DATA_DIR", str(tmp_path))
-    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setenv("COLUMNS", width)
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     for words in SHOWN_ONCE:
         cli.main(words, standalone_mode=False)

@@ -254,6 +254,8 @@ def test_everything_wrong_is_said_at_once_and_nothing_typed_is_lost(services, cl
     assert "Nothing was added. Correct 2 fields." in words(answer)
     assert "This network is too wide: give at most an IPv4 /16 or an IPv6 /40." in words(answer)
     assert "Give a short reason." in words(answer)
+    too_long = words(fill(client, kind="phrase", value="a" * 201))
+    assert "This phrase is too long: give at most 200 characters." in too_long
     assert 'value="10.0.0.0/7"' in answer.text
     assert '<option value="7" selected>' in answer.text
     assert in_force(services) == []
