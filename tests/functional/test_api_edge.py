@@ -46,6 +46,7 @@ def test_behind_https_browsers_are_told_to_stay_there_and_no_secret_prints(servi
 
     assert "max-age" in headers["Strict-Transport-Security"]
     assert not any(secret in repr(config) for secret in (SECRET_KEY, "a token"))
+    assert "word" not in repr(replace(config, limiter_storage_url="redis://:word@cache"))
 
 
 def test_a_well_formed_request_id_is_echoed_and_any_other_replaced(api):

@@ -126,7 +126,7 @@ def test_a_post_is_known_by_its_usual_addresses_alone(
 @pytest.mark.parametrize(
     ("query", "field"),
     [({}, "post"), ({"post": ""}, "post"), ({"post": POST, "page": "0"}, "page"),
-     ({"post": POST, "pge": "1"}, "pge")],
+     ({"post": POST, "pge": "1"}, "pge"), ({"post": "a" * 3_000}, "post")],
 )  # fmt: skip
 def test_a_wrong_question_is_refused_by_name(path, stranger, query, field):
     answer = stranger.get(path, query_string=query, headers=OWN)

@@ -12,7 +12,7 @@ from models.inputs import ModelOutput
 from service.domain.verdict import Outcome, Span
 from service.scoring.classifier import model_input
 from service.scoring.conclude import decide, logistic
-from service.scoring.explanation import explain
+from service.scoring.explanation import explain, percent
 from service.scoring.weights import SET_WEIGHTS, Cutoffs, Weights
 from tests.factories import conclude_on, make_comment, make_signal
 
@@ -85,6 +85,7 @@ def test_the_explanation_says_outcome_reasons_and_what_was_missing():
     assert "Contains a link (for spam, +1.50)." in sentences
     assert "Contains a link (recorded, not weighed)." in sentences
     assert sentences[-1] == "Missing: the classifier did not respond."
+    assert [percent(p) for p in (0.9999, 0.96, 0.5, 0.04)] == [">99.9%", "96.0%", "50%", "4.0%"]
 
 
 @pytest.mark.parametrize(

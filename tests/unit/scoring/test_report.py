@@ -52,7 +52,7 @@ def collect(*rows: tuple[float, bool | None], **slices: str) -> ScoreCollector:
 
 def evaluation(found: Measurements) -> Evaluation:
     file = FileSummary(
-        name="blog.jsonl", sha256="ab" * 32, trained_on=False, n_comments=9, n_broken=0
+        name="blog.jsonl", sha256="ab" * 32, trained_on=True, n_comments=9, n_broken=0
     )
     return Evaluation(
         model_version="test-1",
@@ -141,6 +141,11 @@ def test_the_markdown_opens_with_the_headline_and_lists_the_mistakes():
     assert "| `c0` | remark | 0.9500 |" in text
     assert "| `c1` | remark | 0.0500 |" in text
     assert "prevalence 66.7 %" in text
+    assert "learnt from 1 of these 1 file" in text
+    assert "Brier score of 0.2222." in text
+    assert text.count("\n| **all") == 2
+    assert "## Signals" not in text
+    assert "No comment states its language." in text
 
 
 def test_markup_in_a_data_file_stays_text():

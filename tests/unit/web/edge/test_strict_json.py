@@ -55,6 +55,7 @@ def test_neither_brackets_within_strings_nor_a_byte_order_mark_are_an_offence():
 
 def test_the_depth_is_bounded_exactly():
     assert parse(b"[" * MAX_DEPTH + b"]" * MAX_DEPTH)
+    assert parse(b"[" + b"[]," * MAX_DEPTH + b"[]]")
     with pytest.raises(UnreadableRequestError):
         parse(b"[" * (MAX_DEPTH + 1) + b"]" * (MAX_DEPTH + 1))
 
