@@ -104,15 +104,20 @@ def test_a_site_that_does_not_learn_judges_by_the_weights_as_set(services, store
     assert (found.weight, found.kind) == (1.5, WeightKind.SET)
 
 
-def test_only_the_newest_decisions_teach_and_older_ones_go_in_blocks(services, stores):
+def test_only_the_newest_decisions_teach_and_older_ones_go_in_blocks(services, stores, monkeypatch):
     bounded = keeper_over(stores, most=6, block=4)
-    begins = []
+    begins, read, find = [], [], stores.cases.find
+    monkeypatch.setattr(stores.cases, "find", lambda ids: read.append(list(ids)) or find(ids))
     for number in range(1, 15):
         one = post(services, f"{HAM[0]} {number}")
         decide_comment(one.comment.id, Ruling.APPROVE, services, decided_by="mod")
+        read.clear()
 
         taught = bounded.current()
 
+        # What is known already is not read again.
+        assert bounded.current() is taught
+        assert read == [[one.comment.id]]
         numbers = [learnt.example.number for learnt in taught.learnt]
         begins.append(numbers[0])
         assert numbers == list(range(numbers[0], number + 1))
