@@ -48,9 +48,10 @@ class JoinConfig:
     min_comments: int = 2
     # Mean numbers of copies with a glued remark of some ham. They teach that its words and links
     # are no evidence; remarks come from ham, so spam needs more copies. Of 400 spam out of fold,
-    # the worst harmless ending frees 3.3 % and the worst beginning 4.0 %; with 0.3 copies of both
-    # it is 6.0 % and 5.0 %, at the same AUC of 0.988. With 2.0 and 1.0, an ending changes the
-    # log-odds of spam by -0.5 on one fold, instead of by -0.1.
+    # the worst harmless ending frees 3.0 % and the worst beginning 3.3 %; with 0.3 copies of both
+    # it is 6.0 % and 5.0 %. The AUC is 0.989 and 0.988. A comment and its copies weigh as much as
+    # two comments; otherwise 10 instead of 7 of 61 Indonesian ham wait, as most Indonesian
+    # comments are spam.
     glued_spam: float = 2.0
     glued_ham: float = 0.3
     # The glued remarks are drawn this often, and the mean of the tables serves, at no cost. The ROC
@@ -117,6 +118,7 @@ def _fit_drawn(
     copies = glued_copies(examples, spam=config.glued_spam, ham=config.glued_ham, seed=seed)
     taught = [*examples, *copies]
     of_copies = to_matrix([count_features(_without_homepage(e)) for e in copies])
+    weights = {True: 2.0 / (1.0 + config.glued_spam), False: 2.0 / (1.0 + config.glued_ham)}
     return fit_table(
         sparse.vstack([of_examples, of_copies], format="csr") if copies else of_examples,
         labels(taught),
@@ -125,7 +127,7 @@ def _fit_drawn(
         min_rows=config.min_comments,
         seed=seed,
         sources=_number_sources(taught),
-        weights=np.array([weight_for_words_of(e) for e in taught]),
+        weights=np.array([weight_for_words_of(e) * weights[e.is_spam] for e in taught]),
     )
 
 
