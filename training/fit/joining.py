@@ -48,10 +48,9 @@ class JoinConfig:
     min_comments: int = 2
     # Mean numbers of copies with a glued remark of some ham. They teach that its words and links
     # are no evidence; remarks come from ham, so spam needs more copies. Of 400 spam out of fold,
-    # the worst harmless ending frees 3.0 % and the worst beginning 3.3 %; with 0.3 copies of both
-    # it is 6.0 % and 5.0 %. The AUC is 0.989 and 0.988. A comment and its copies weigh as much as
-    # two comments; otherwise 10 instead of 7 of 61 Indonesian ham wait, as most Indonesian
-    # comments are spam.
+    # the worst harmless ending frees 3.0 % and the worst beginning 3.5 %; with 0.3 copies of both
+    # it is 6.0 % and 5.0 %, at the same AUC. A comment and its copies weigh as much as two
+    # comments, so that spam gains no weight.
     glued_spam: float = 2.0
     glued_ham: float = 0.3
     # The glued remarks are drawn this often, and the mean of the tables serves, at no cost. The ROC
