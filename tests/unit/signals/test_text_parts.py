@@ -22,6 +22,7 @@ from service.signals.view import view_of_text
         ("面白い記事。参考になる！また来ます", ["面白い記事。", "参考になる！", "また来ます"]),
         ("बहुत अच्छा। धन्यवाद", ["बहुत अच्छा।", "धन्यवाद"]),
         ("first line\nsecond line", ["first line", "second line"]),
+        ("I wonder... maybe not. Yes.", ["I wonder... maybe not.", "Yes."]),
         ("nice skills.Visit us", ["nice skills.", "Visit us"]),
         ("1. Open it.\n2. Close it.", ["1. Open it.", "2. Close it."]),
         (
