@@ -30,7 +30,8 @@ def here(**decided: float) -> TrackRecord:
 def test_one_more_rejection_never_says_less(rejected, approved, more):
     before = squashed_log_odds(rejected, approved, 1.0)
 
-    assert squashed_log_odds(rejected + more, approved, 1.0) >= before
+    # Rounding may cost the last digit.
+    assert squashed_log_odds(rejected + more, approved, 1.0) >= before - 1e-12
 
 
 def test_what_other_sites_ruled_counts_less_than_what_this_one_did():
