@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from itertools import islice, pairwise
 
 from service.domain.comment import Comment
 from service.domain.sender import History, TrackRecord
 from service.reputation.names import FREE_MAIL_DOMAINS
-from service.signals.contacts import ContactKind
+from service.signals.contacts import ContactKind, own_digits
 from service.signals.hosts import host_of, is_public_suffix, is_reference, registered_domain
 from service.signals.view import TextView, linked_domains, view_of
 from service.signals.wordlists import word_list, wordset
@@ -131,8 +130,6 @@ _AT = re.compile(r"\s*(?:@|[(\[{<]\s*\w{2,10}\s*[)\]}>]|\s\w{2,10}\s)\s*")
 _DOT = re.compile(r"\s*(?:\.|[(\[{<]\s*\w{3,6}\s*[)\]}>]|\s(?:dot|DOT)\s)\s*")
 _NAME = re.compile(r"@?[\w.-]{4,32}")
 _HAS_MARK = re.compile(r"[_\d@]")
-# Numbers are written with and without the country in front.
-_PHONE_DIGITS = 9
 _MIN_PHONE_DIGITS = 8
 _PLACEHOLDERS = frozenset({"<email>", "<phone>"})
 
@@ -257,10 +254,9 @@ def _contact(written: str, kind: ContactKind) -> Iterator[str]:
 
 
 def _phone(written: str) -> Iterator[str]:
-    values = (unicodedata.decimal(char, None) for char in written)
-    digits = "".join(str(value) for value in values if value is not None)
+    digits = own_digits(written)
     if len(digits) >= _MIN_PHONE_DIGITS:
-        yield f"{PHONE}:{digits[-_PHONE_DIGITS:]}"
+        yield f"{PHONE}:{digits}"
 
 
 def _handle(written: str) -> Iterator[str]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Self, TypeVar, cast
 
 from service.commands.output import progress_bar
-from service.commands.sources.lenient_xml import LATIN, encoding_of
+from service.commands.sources.encodings import LATIN, encoding_of
 from service.domain.errors import Problem
 
 STDIN = "-"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Set
 from dataclasses import dataclass
 from enum import StrEnum
@@ -57,6 +58,7 @@ _PHONE_WORD = re.compile(
     r"|電話|电话|전화)\w{0,10}\W{0,12}(?:\w{1,12}\W{1,3}){0,3}\Z",
     re.IGNORECASE,
 )
+_OWN_DIGITS = 9
 DATE = re.compile(r"(?:19|20)\d\d[ .-]\d{1,2}[ .-]\d{1,2}|\d{1,2}[ .-]\d{1,2}[ .-](?:19|20)\d\d")
 _MESSENGER = (
     r"whats ?app?|watsapp|wats ?app|wh?ats?app|t ?e ?l ?e ?g ?r ?a ?m|we ?chat|weixin|viber|zalo"
@@ -130,6 +132,12 @@ def find_contacts(
         if not overlaps and not inside(shielded, contact.start):
             kept.append(contact)
     return tuple(kept)
+
+
+def own_digits(number: str) -> str:
+    """Return a number's last digits, which are the same with the country in front and without."""
+    values = (unicodedata.decimal(char, None) for char in number)
+    return "".join(str(value) for value in values if value is not None)[-_OWN_DIGITS:]
 
 
 def _may_hold_email(text: str, words: Set[str]) -> bool:

@@ -16,7 +16,7 @@ from models.undisguise import HIDDEN, undisguise
 from service.domain.comment import Comment, RuledText
 from service.domain.delivery import unversioned
 from service.domain.published import REGION_FLAG
-from service.signals.contacts import DATE, MESSENGER_WORDS, ContactKind, find_contacts
+from service.signals.contacts import DATE, MESSENGER_WORDS, ContactKind, find_contacts, own_digits
 from service.signals.cues import Cue
 from service.signals.hosts import host_of, named_hosts, registered_domain
 from service.signals.links import find_links
@@ -59,12 +59,9 @@ _TYPED = str.maketrans("đłøıيىكأإآة", "dloiییکاااه")
 _LONG_NUMBER = re.compile(
     r"\d{5,}|(?<![A-Za-z])[+(]?\d(?:[ \u00a0().–/-]{0,2}\d){7,20}(?![A-Za-z])"
 )
-# A number's last digits are the same with the country's code and without it.
-_OWN_DIGITS = 9
 # Not the one whom a reply addresses.
 _MENTION = re.compile(r"(?<=[^\w.])@[\w.-]{3,40}")
 _UNSEEN = re.compile(f"{REGION_FLAG}|([{HIDDEN}]{{3,}}|[\u202d\u202e]|<!--(?! /?wp:)[^<>]*+>)")
-_NO_DIGIT = re.compile(r"\D")
 # A mail address may be written in words.
 _NO_NAME = re.compile(r"\W|(?<=\W)(?:at|dot|punkt|punto|point|arroba)(?=\W)")
 _NO_TARGET = re.compile(r"#(?!!).*|(?<=[?&])(?:utm_\w+|fbclid|gclid)=[^&#]*&?")
@@ -194,7 +191,7 @@ def _ways(comment: Comment) -> Iterator[str]:
     for contact in find_contacts(text, view_of(comment).word_set):
         start, end = contact.start, contact.end
         if contact.kind is ContactKind.PHONE:
-            yield _number(text[start:end])
+            yield own_digits(text[start:end])
         else:
             yield _NO_NAME.sub("", text[start:end]).casefold()
         if contact.kind is ContactKind.EMAIL:
@@ -206,7 +203,7 @@ def _ways(comment: Comment) -> Iterator[str]:
     hosts = named_hosts(f"{name}\n{text}")
     yield from (host.removeprefix("www.") for host in hosts if registered_domain(host))
     numbers = _LONG_NUMBER.findall(unicodedata.normalize("NFKC", text))
-    yield from (_number(found) for found in numbers if not DATE.search(found))
+    yield from (own_digits(found) for found in numbers if not DATE.search(found))
     for pattern in (_MENTION, _UNSEEN):
         yield from (found.casefold() for found in pattern.findall(text) if found)
 
@@ -214,10 +211,6 @@ def _ways(comment: Comment) -> Iterator[str]:
 def _way(target: str) -> str:
     """Return an address without scheme, `www.`, fragment and what counts the readers."""
     return _NO_TARGET.sub("", _SCHEME.sub("", target)).rstrip("/?&")
-
-
-def _number(shown: str) -> str:
-    return _NO_DIGIT.sub("", shown)[-_OWN_DIGITS:]
 
 
 def _sells(shown: Comment, new: frozenset[str]) -> bool:

@@ -90,8 +90,7 @@ def judge(account: dict, model: JudgingModel) -> list[Outcome]:
 
 
 # Before these detectors 4 of 22 and 6 of 21 pitches were held, by `minilm-20`.
-# Now at least 22 and 17, by `e5-20261128-2`.
-@pytest.mark.parametrize(("kept", "held"), [(False, 22), (True, 17)])
+@pytest.mark.parametrize(("kept", "held"), [(False, 22), (True, 18)])
 def test_pitches_are_not_published(model, kept, held):
     outcomes = [one for of in half("advertiser", kept=kept) for one in judge(of, model)]
 
@@ -114,6 +113,6 @@ def test_no_regular_is_held_for_a_project_of_their_own_unless_the_classifier_dou
 
     assert {one for of in regulars for one in judge(of, plain)} == {Outcome.HAM}
     outcomes = [one for of in regulars for one in judge(of, model)]
-    # At most 4 of 32 by `e5-20261128-2`, none by `minilm-20`.
+    # 4 of 32 by `e5-20261129-2`, none by `minilm-20`.
     assert sum(one is not Outcome.HAM for one in outcomes) <= 4
     assert Outcome.SPAM not in outcomes

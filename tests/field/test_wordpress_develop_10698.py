@@ -17,7 +17,7 @@ import pytest
 
 from service.commands.input_files import Broken, InputFile
 from service.commands.sources.disqus import read_disqus
-from service.commands.sources.imported import Imported, digest
+from service.commands.sources.imported import Imported, derived_id
 from service.commands.sources.rows import read_csv, read_jsonl
 from service.commands.sources.wxr import read_wxr
 from service.domain.errors import InvalidInputError
@@ -257,7 +257,7 @@ def test_other_programs_files_are_read_with_an_id_for_each_comment(content, read
         ({"lang": "plain English"}, {}, ("language",)),
         ({"parent": 3}, {"reply_to": "3"}, ()),
         ({"parent": 0}, {}, ()),
-        ({"id": "a@5"}, {"site_comment_id": digest("a@5")}, ()),
+        ({"id": "a@5"}, {"site_comment_id": derived_id("a@5")}, ()),
     ],
 )
 def test_of_a_row_all_that_can_be_kept_is_kept_and_the_rest_is_named(row, kept, cut, tmp_path):

@@ -99,10 +99,10 @@ def _not_future(given: object) -> object:
 def _id(given: object) -> str:
     """Return an id; one that is too long or looks like a later version is replaced by a digest."""
     own = str(given)
-    return digest(own) if len(own) > MAX_ID_CHARS or looks_like_version(own) else own
+    return derived_id(own) if len(own) > MAX_ID_CHARS or looks_like_version(own) else own
 
 
-def digest(of: object) -> str:
+def derived_id(of: object) -> str:
     """Return an id that is derived from a comment, so that importing it again changes nothing."""
     told = json.dumps(of, sort_keys=True, default=str).encode("utf-8", "replace")
     return f"import:{hashlib.sha256(told).hexdigest()[:32]}"
@@ -147,5 +147,6 @@ def import_flat(number: int, given: Mapping[str, object], ruling: Ruling | None)
         elif kept is not None:
             document[name] = kept
     document |= {name: fields for name, fields in groups.items() if fields}
-    document.setdefault("site_comment_id", digest(document))
+    if "site_comment_id" not in document:
+        document["site_comment_id"] = derived_id(document)
     return Imported(number=number, document=document, ruling=ruling, cut=tuple(cut))

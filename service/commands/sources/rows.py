@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping
 from typing import cast
 
 from service.commands.input_files import Broken, InputFile
+from service.commands.sources.encodings import LATIN
 from service.commands.sources.imported import (
     Entry,
     Imported,
-    digest,
+    derived_id,
     import_flat,
     read_written_at,
 )
-from service.commands.sources.lenient_xml import LATIN
 from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError, Problem
 from service.web.edge import strict_json
@@ -163,7 +163,8 @@ def _parse(number: int, line: bytes) -> list[Mapping[str, object] | Broken]:
 def _read_row(number: int, row: Mapping[str, object]) -> Entry:
     if isinstance(row.get("post"), dict) or isinstance(row.get("author"), dict):
         document = {name: value for name, value in row.items() if name not in _RULING_FIELDS}
-        document.setdefault("site_comment_id", digest(row))
+        if "site_comment_id" not in document:
+            document["site_comment_id"] = derived_id(row)
         return Imported(number=number, document=document, ruling=_ruling(row))
     return _read_flat(number, row)
 
@@ -179,7 +180,7 @@ def _read_flat(number: int, row: Mapping[str, object]) -> Entry:
     if not str(given.get("text", "")).strip():
         return None
     given["written_at"] = read_written_at(given.get("written_at"))
-    given["site_comment_id"] = given.get("site_comment_id") or digest(row)
+    given["site_comment_id"] = given.get("site_comment_id") or derived_id(row)
     return import_flat(number, given, _ruling(row))
 
 
