@@ -56,10 +56,12 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        module = importlib.import_module(f"{_PACKAGE}.{_COMMANDS[cmd_name][0]}")
+        file, about = _COMMANDS[cmd_name]
+        module = importlib.import_module(f"{_PACKAGE}.{file}")
         name = cmd_name.replace("-", "_")
         command = getattr(module, f"{name}_command", None) or getattr(module, f"{name}_group")
         assert isinstance(command, click.Command)  # noqa: S101  # the table above is ours
+        command.help = command.help or about
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

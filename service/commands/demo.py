@@ -8,8 +8,7 @@ import time
 import urllib.error
 import urllib.request
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,8 @@ import click
 
 from service.commands.opening import with_services
 from service.commands.output import one_line, print_rows, progress_bar
+from service.domain.comment import CommentId
+from service.domain.verdict import Outcome, Verdict
 from service.moderation.sites import add_site, issue_key, revoke_key
 from service.ports.services import Services
 from service.settings import load_settings
@@ -27,14 +28,14 @@ _POSTED_AT_ONCE = 50
 # Every run posts the same comments, so a second run shows that repeats are harmless.
 _SEED = 2026
 _TEXT_SHOWN = 70
-_COLOURS = {"spam": "red", "unsure": "yellow", "ham": "green"}
+_COLOURS = {Outcome.SPAM: "red", Outcome.UNSURE: "yellow", Outcome.HAM: "green"}
 _ABOUT_THE_CORPUS = (
     "These comments are written to be hard: each kind of spam has ham that looks like it, so more "
     "wait for a person than on a blog. The classifier has learnt from them: deciding them teaches "
     "a retraining nothing. README.md has the figures for comments that it never saw."
 )
 
-Answer = Mapping[str, Any]
+Row = Mapping[str, Any]
 
 
 @click.command("demo")
@@ -70,54 +71,51 @@ def demo_command(services: Services, count: int, url: str | None) -> None:
         issued = issue_key(site.id, services, actor=_ACTOR)
     started = time.monotonic()
     try:
-        answers = _judge_all(rows, partial(_call, base_url, issued.secret))
+        ids: list[CommentId] = []
+        with progress_bar("Posted comments", len(rows)) as bar:
+            for start in range(0, len(rows), _POSTED_AT_ONCE):
+                ids += _post(rows[start : start + _POSTED_AT_ONCE], base_url, issued.secret)
+                bar.update(len(ids) - bar.pos)
+        verdicts = _await_verdicts(ids, services)
     finally:
         revoke_key(issued.key.id, services, actor=_ACTOR)
-    _show(rows, answers, seconds=time.monotonic() - started, base_url=base_url)
+    _show(rows, verdicts, seconds=time.monotonic() - started, base_url=base_url)
 
 
-def _call(base_url: str, secret: str, path: str, body: object = None) -> Answer:
-    """Call the API, with POST if there is a body, otherwise with GET."""
+def _post(rows: Sequence[Row], base_url: str, secret: str) -> list[CommentId]:
+    """Post some comments through the API, and return their ids in the same order."""
     request = urllib.request.Request(  # noqa: S310  # the scheme was checked
-        base_url + path,
-        data=None if body is None else json.dumps(body).encode(),
+        f"{base_url}/v1/comments/batch",
+        data=json.dumps({"comments": [_request_of(row) for row in rows]}).encode(),
         headers={"Authorization": f"Bearer {secret}", "Content-Type": "application/json"},
     )
     try:
         with urllib.request.urlopen(request, timeout=30) as response:  # noqa: S310  # likewise
-            answer: Answer = json.load(response)
-            return answer
+            return [CommentId(one["id"]) for one in json.load(response)["results"]]
     except urllib.error.HTTPError as error:
-        msg = f"{base_url}{path} answered {error.code}; is this the same data folder?"
+        msg = f"{base_url} answered {error.code}; is this the same data folder?"
         raise click.ClickException(msg) from None
     except OSError:
         msg = f"nothing answers at {base_url}; start it with `slopsieve up`, or give --url"
         raise click.ClickException(msg) from None
 
 
-def _judge_all(rows: Sequence[Answer], call: Callable[..., Answer]) -> list[Answer]:
-    """Post every row, wait for every verdict, and return the verdicts in the rows' order."""
-    ids: list[str] = []
-    with progress_bar("Posted comments", len(rows)) as bar:
-        for start in range(0, len(rows), _POSTED_AT_ONCE):
-            part = [_request_of(row) for row in rows[start : start + _POSTED_AT_ONCE]]
-            ids += [one["id"] for one in call("/v1/comments/batch", {"comments": part})["results"]]
-            bar.update(len(part))
-    answers: list[Answer] = []
+def _await_verdicts(ids: Sequence[CommentId], services: Services) -> list[Verdict]:
+    verdicts: list[Verdict] = []
     deadline = time.monotonic() + 120
     with progress_bar("Judged comments", len(ids)) as bar:
         for comment_id in ids:
-            while (answer := call(f"/v1/comments/{comment_id}"))["verdict"] is None:
+            while (verdict := services.cases.get(comment_id).verdict) is None:
                 if time.monotonic() > deadline:
                     msg = "some comments are still not judged; `/readyz` says which part is away"
                     raise click.ClickException(msg)
                 time.sleep(0.3)
-            answers.append(answer)
+            verdicts.append(verdict)
             bar.update(1)
-    return answers
+    return verdicts
 
 
-def _request_of(row: Answer) -> dict[str, object]:
+def _request_of(row: Row) -> dict[str, object]:
     """Return the fields that a site would send: never the label or anything derived from it."""
     return {
         "site_comment_id": row["id"],
@@ -134,37 +132,36 @@ def _request_of(row: Answer) -> dict[str, object]:
 
 
 def _show(
-    rows: Sequence[Answer], answers: Sequence[Answer], *, seconds: float, base_url: str
+    rows: Sequence[Row], verdicts: Sequence[Verdict], *, seconds: float, base_url: str
 ) -> None:
     click.secho("Some of the verdicts", bold=True)
-    judged = [(row, answer["verdict"]) for row, answer in zip(rows, answers, strict=True)]
+    judged = list(zip(rows, verdicts, strict=True))
     for outcome, colour in _COLOURS.items():
-        styled = click.style(f"{outcome:<6}", fg=colour)
-        chosen = [one for one in judged if one[1]["outcome"] == outcome]
+        chosen = [one for one in judged if one[1].outcome is outcome]
         for row, verdict in chosen[:5]:
+            styled = click.style(f"{outcome:<6}", fg=colour)
             text = one_line(row["text"])
-            if len(text) > _TEXT_SHOWN:
-                text = f"{text[: _TEXT_SHOWN - 1]}…"
-            click.echo(f"{styled} {verdict['p_spam']:.3f}  {text}")
-            click.echo(f"{'':14}{_reason(verdict)}")
-    counted = Counter((row["label"], verdict["outcome"]) for row, verdict in judged)
+            text = text if len(text) <= _TEXT_SHOWN else f"{text[: _TEXT_SHOWN - 1]}…"
+            click.echo(f"{styled} {verdict.p_spam:.3f}  {text}\n{'':14}{_reason(verdict)}")
+    counted = Counter((row["label"], verdict.outcome) for row, verdict in judged)
     click.secho("\nLabels against verdicts", bold=True)
-    table = [
-        {"label": label, **{outcome: counted[label, outcome] for outcome in reversed(_COLOURS)}}
-        for label in ("ham", "spam")
-    ]
-    print_rows(table)
-    degraded = sum(answer["verdict"]["degraded"] for answer in answers)
-    click.echo(f"{len(answers)} comments judged in {seconds:.1f} s, {degraded} degraded.")
+    print_rows(
+        [
+            {"label": label, **{outcome: counted[label, outcome] for outcome in Outcome}}
+            for label in ("ham", "spam")
+        ]
+    )
+    degraded = sum(verdict.degraded for verdict in verdicts)
+    click.echo(f"{len(verdicts)} comments judged in {seconds:.1f} s, {degraded} degraded.")
     click.echo(_ABOUT_THE_CORPUS)
     click.echo(f"Now look at {base_url}/review (the unsure ones) and {base_url}/docs (the API).")
 
 
-def _reason(verdict: Answer) -> str:
+def _reason(verdict: Verdict) -> str:
     """Return the weightiest signal's reason, or that of the words alone."""
-    towards_spam = [s for s in verdict["signals"] if s["contribution"] > 0]
-    if towards_spam and verdict["outcome"] != "ham":
-        return str(towards_spam[0]["reason"])
-    if verdict["model_p_spam"] is None:
+    towards_spam = [one for one in verdict.signals if one.contribution > 0]
+    if towards_spam and verdict.outcome is not Outcome.HAM:
+        return towards_spam[0].signal.reason
+    if verdict.model_p_spam is None:
         return "the classifier did not answer"
-    return f"the words alone give {verdict['model_p_spam']:.1%}"
+    return f"the words alone give {verdict.model_p_spam:.1%}"

@@ -42,9 +42,7 @@ _EXIT_CODES = {RetrainingState.STOPPED: _STOPPED, RetrainingState.FAILED: 1}
 _MOST_IDS_SHOWN = 10
 
 
-@click.group("models")
-def models_group() -> None:
-    """List model versions; promote one, or roll back."""
+models_group = click.Group("models")
 
 
 @models_group.command("list")
@@ -308,9 +306,7 @@ def _retraining_row(one: Retraining) -> dict[str, object]:
     }
 
 
-@click.group("decisions")
-def decisions_group() -> None:
-    """Export people's decisions."""
+decisions_group = click.Group("decisions")
 
 
 @decisions_group.command("export")

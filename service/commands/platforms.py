@@ -29,9 +29,7 @@ _EXAMPLE_URL = "https://slopsieve.example"
 _EXAMPLE_BLOG = "https://blog.example/"
 
 
-@click.group("hooks")
-def hooks_group() -> None:
-    """Create URLs that platforms' webhooks post to."""
+hooks_group = click.Group("hooks")
 
 
 @hooks_group.command("add")
@@ -116,9 +114,7 @@ def _hook_row(hook: InboundHook, site: Site) -> dict[str, object]:
     }
 
 
-@click.group("callbacks")
-def callbacks_group() -> None:
-    """Set where sites are notified of verdicts; replay what they missed."""
+callbacks_group = click.Group("callbacks")
 
 
 @callbacks_group.command("set")
@@ -311,9 +307,7 @@ def _endpoint_row(endpoint: Endpoint) -> dict[str, object]:
     }
 
 
-@click.group("plugins")
-def plugins_group() -> None:
-    """Write plugins for platforms into files to upload there."""
+plugins_group = click.Group("plugins")
 
 
 @plugins_group.command("wordpress")

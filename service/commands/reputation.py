@@ -70,9 +70,7 @@ def erase_command(services: Services, /, *, exports: bool, yes: bool, **given: s
     click.echo(f"Erased; {erased:,} comments have no words, names or links any more.")
 
 
-@click.group("reputation")
-def reputation_group() -> None:
-    """Import lists of known senders; rebuild or forget records."""
+reputation_group = click.Group("reputation")
 
 
 @reputation_group.command("rebuild")

@@ -167,84 +167,6 @@ def migrate_command(to: str | None, *, lose_data: bool) -> None:
     click.echo(f"{was} It is at {to}." if to else was)
 
 
-# Everything embedded. These options are left out on purpose:
-# - MemoryDenyWriteExecute: OpenVINO compiles the network into memory that it then runs.
-# - PrivateNetwork, IPAddressDeny: callbacks go to sites on any network.
-# - ProcSubset=pid: OpenVINO reads /proc/cpuinfo to choose its instructions.
-# - DynamicUser: then only root could run `slopsieve sites add` on the data.
-_UNIT = """\
-# Slopsieve with everything embedded: SQLite, Valkey, API, worker, callbacks and scheduler.
-#
-#   useradd --system --home-dir /var/lib/slopsieve --shell /usr/sbin/nologin slopsieve
-#   {program} systemd > /etc/systemd/system/slopsieve.service
-#   systemctl daemon-reload && systemctl enable --now slopsieve
-#
-# Settings go into /etc/slopsieve.env, one NAME=value a line; the log is `journalctl -u slopsieve`.
-# Other commands need its user and its data folder, here the first key and password:
-#
-#   sudo -u slopsieve {program} first-run --data-dir /var/lib/slopsieve
-
-[Unit]
-Description=Slopsieve, comment moderation
-Wants=network-online.target
-After=network-online.target
-
-[Service]
-Type=exec
-User=slopsieve
-StateDirectory=slopsieve
-StateDirectoryMode=0700
-WorkingDirectory=%S/slopsieve
-Environment=SLOPSIEVE_DATA_DIR=%S/slopsieve
-EnvironmentFile=-/etc/slopsieve.env
-ExecStart={program} up
-# One part after another, refusing nobody meanwhile.
-ExecReload={program} restart
-Restart=on-failure
-RestartSec=5
-# Settings, data folder, database, package: they do not heal by trying again.
-RestartPreventExitStatus=2 3 4 7
-# The supervisor stops its parts in order, the slowest within 30 s.
-KillMode=mixed
-TimeoutStopSec=60
-
-# 0.8 GB after the start; under load the bounds of the containers of these parts add up to 3 GB.
-# SLOPSIEVE_RETRAIN_EVERY_DAYS needs SLOPSIEVE_RETRAIN_MEMORY_MB more.
-MemoryMax=3G
-TasksMax=512
-
-CapabilityBoundingSet=
-AmbientCapabilities=
-NoNewPrivileges=yes
-ProtectSystem=strict
-ProtectHome=yes
-PrivateTmp=yes
-PrivateDevices=yes
-PrivateUsers=yes
-ProtectClock=yes
-ProtectControlGroups=yes
-ProtectHostname=yes
-ProtectKernelLogs=yes
-ProtectKernelModules=yes
-ProtectKernelTunables=yes
-ProtectProc=invisible
-RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX
-RestrictNamespaces=yes
-RestrictRealtime=yes
-RestrictSUIDSGID=yes
-RemoveIPC=yes
-LockPersonality=yes
-SystemCallArchitectures=native
-SystemCallFilter=@system-service
-SystemCallFilter=~@privileged
-SystemCallErrorNumber=EPERM
-UMask=0077
-
-[Install]
-WantedBy=multi-user.target
-"""
-
-
 @click.command("systemd")
 def systemd_command() -> None:
     """Print a systemd unit for a server, with instructions at its top.
@@ -261,4 +183,5 @@ def systemd_command() -> None:
             "/opt/slopsieve/bin/slopsieve systemd"
         )
         raise click.ClickException(msg)
-    click.echo(_UNIT.format(program=program), nl=False)
+    unit = Path(__file__).with_name("slopsieve.service").read_text(encoding="utf-8")
+    click.echo(unit.format(program=program), nl=False)

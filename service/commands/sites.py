@@ -22,9 +22,7 @@ from service.ports.services import Services
 _switch = partial(click.option, default=None)
 
 
-@click.group("sites")
-def sites_group() -> None:
-    """Add sites; manage their keys and settings."""
+sites_group = click.Group("sites")
 
 
 @sites_group.command("add")
@@ -208,9 +206,7 @@ def _site_row(site: Site) -> dict[str, object]:
     }
 
 
-@click.group("lists")
-def lists_group() -> None:
-    """Allow and block senders, networks, domains and phrases."""
+lists_group = click.Group("lists")
 
 
 @lists_group.command("add")

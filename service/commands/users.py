@@ -24,9 +24,7 @@ _site_option = click.option(
 )
 
 
-@click.group("users")
-def users_group() -> None:
-    """Add moderators; change what they may do; reset their passwords."""
+users_group = click.Group("users")
 
 
 @users_group.command("add")

@@ -88,7 +88,7 @@ def test_the_wheel_carries_what_the_tree_reads_beside_its_code(wheel):
         if path.is_file()
     }
     wanted |= {path.relative_to(ROOT).as_posix() for path in ROOT.glob("data/*.jsonl")}
-    wanted.add("service/web/languages/de.po")
+    wanted |= {"service/web/languages/de.po", "service/commands/slopsieve.service"}
 
     with zipfile.ZipFile(wheel) as archive:
         carried = {name.removeprefix("slopsieve/") for name in archive.namelist()}
