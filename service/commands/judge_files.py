@@ -18,7 +18,7 @@ from service.commands.input_files import MAX_FAULTS_SHOWN, STDIN, Broken, InputF
 from service.commands.output import STDOUT, columns, open_whole
 from service.domain.comment import MAX_TEXT_BYTES, Comment
 from service.domain.dataset_row import comment_from_row
-from service.domain.errors import InvalidInputError, ModelUnavailableError, Problem
+from service.domain.errors import ModelUnavailableError, Problem
 from service.domain.sender import History
 from service.domain.verdict import Span, Verdict
 from service.moderation.judging import judge_comments
@@ -281,8 +281,13 @@ def _read_line(
     if label not in ("spam", "ham", None):
         problems.append(Problem("label", "is none of the labels", 'use "spam", "ham" or null'))
         label = None
-    promo_spans = _promo_spans(row.get("promo_spans"), len(text), problems)
-    boundary = row.get("boundary")
+    spans, boundary = row.get("promo_spans"), row.get("boundary")
+    if not (
+        spans is None or (isinstance(spans, list) and all(_is_span(p, len(text)) for p in spans))
+    ):
+        remedy = "give a list of [start, end) pairs of character offsets"
+        problems.append(Problem("promo_spans", "does not fit the text", remedy))
+        spans = None
     if not (boundary is None or (isinstance(boundary, int) and 0 <= boundary <= len(text))):
         remedy = "give one character offset, or null"
         problems.append(Problem("boundary", "does not fit the text", remedy))
@@ -290,46 +295,34 @@ def _read_line(
     if labelled and problems:
         return Broken(number, tuple(problems))
     source = _name(row.get("source"), file_stem)
-    try:
-        return DatasetLine(
-            number=number,
-            comment=comment_from_row(row),
-            label=None if label is None else str(label),
-            source=source,
-            facts=figures.Facts(
-                is_spam=None if label is None else label == "spam",
-                slices={
-                    figures.SliceBy.SOURCE: source,
-                    figures.SliceBy.KIND: _name(row.get("kind"), figures.NOT_STATED),
-                    figures.SliceBy.LANGUAGE: _name(row.get("lang"), figures.NOT_STATED),
-                    figures.SliceBy.HARDNESS: _name(row.get("hardness"), figures.NOT_STATED),
-                    figures.SliceBy.LENGTH: figures.length_bucket(text),
-                },
-            ),
-            # In ham or unlabelled text the boundary separates two writers, not a remark from an
-            # advert.
-            marks=Marks(promo_spans=promo_spans, boundary=boundary if label == "spam" else None),
-        )
-    except InvalidInputError as error:
-        return Broken(number, error.problems)
-    except ValueError:
-        return Broken.line(number, "does not describe a comment", "compare it with the data card")
+    return DatasetLine(
+        number=number,
+        comment=comment_from_row(row),
+        label=None if label is None else str(label),
+        source=source,
+        facts=figures.Facts(
+            is_spam=None if label is None else label == "spam",
+            slices={
+                figures.SliceBy.SOURCE: source,
+                figures.SliceBy.KIND: _name(row.get("kind"), figures.NOT_STATED),
+                figures.SliceBy.LANGUAGE: _name(row.get("lang"), figures.NOT_STATED),
+                figures.SliceBy.HARDNESS: _name(row.get("hardness"), figures.NOT_STATED),
+                figures.SliceBy.LENGTH: figures.length_bucket(text),
+            },
+        ),
+        # In ham or unlabelled text the boundary separates two writers, not a remark from an
+        # advert.
+        marks=Marks(
+            promo_spans=None if spans is None else tuple(Span(start=a, end=b) for a, b in spans),
+            boundary=boundary if label == "spam" else None,
+        ),
+    )
 
 
 def _name(value: object, absent: str) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int):
         return absent
     return str(value)[:1_000].strip() or absent
-
-
-def _promo_spans(value: object, n_chars: int, problems: list[Problem]) -> tuple[Span, ...] | None:
-    if value is None:
-        return None
-    if isinstance(value, list) and all(_is_span(pair, n_chars) for pair in value):
-        return tuple(Span(start=start, end=end) for start, end in value)
-    remedy = "give a list of [start, end) pairs of character offsets"
-    problems.append(Problem("promo_spans", "does not fit the text", remedy))
-    return None
 
 
 def _is_span(pair: object, n_chars: int) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import click
 
@@ -29,13 +30,9 @@ _CLOCKS_APART = timedelta(days=1)
 
 def person_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options that name a person."""
-    for option in (
-        click.option("--address", help="An IP address that nobody else uses."),
-        click.option("--name", help="A name that nobody else uses."),
-        click.option("--email", help="The person's e-mail address."),
-    ):
-        command = option(command)
-    return command
+    address = click.option("--address", help="An IP address that nobody else uses.")
+    name = click.option("--name", help="A name that nobody else uses.")
+    return address(name(click.option("--email", help="The person's e-mail address.")(command)))
 
 
 @click.command("erase")
@@ -128,22 +125,16 @@ def reputation_forget(services: Services, /, **given: str | None) -> None:
 @click.option("--source", default="", help="Where it comes from, for your records.")
 @opening.data_dir_option
 def reputation_import(
-    file: str,
-    name: str,
-    kind: ListKind,
-    basis: ListBasis,
-    date: datetime | None,
-    expires_days: int | None,
-    source: str,
+    *, file: str, date: datetime | None, expires_days: int | None, **given: Any
 ) -> None:
     """Import FILE, plain or gzipped, - for standard input; running servers see it in a second.
 
     One entry a line: addresses, networks (CIDR), ranges, ipset and netset files, rbldnsd zones;
     domains plain, with a leading dot or as ||domain^. Nothing of a refused file is imported.
     """
-    now = datetime.now(UTC)
+    now, kind, source = datetime.now(UTC), given["kind"], given["source"]
     problems = []
-    if not lists.LIST_NAME.fullmatch(name):
+    if not lists.LIST_NAME.fullmatch(given["name"]):
         remedy = "use up to 64 of a-z, 0-9, - and _, a letter or digit first"
         problems.append(Problem("name", "cannot be a list's name", remedy))
     if date is not None and date > now + _CLOCKS_APART:
@@ -162,15 +153,12 @@ def reputation_import(
     listed_at = date or min(parsed.dated or now, now)
     days = expires_days or lists.default_expiry_days(kind)
     about = lists.AboutList(
-        name=name,
-        kind=kind,
-        source=source,
+        **given,
         listed_at=listed_at,
         imported_at=now,
         expires_at=listed_at + timedelta(days=days),
         entries=parsed.entries,
         wrong_lines=parsed.wrong,
-        basis=basis,
     )
     _folder().put(about, parsed.compiled)
     click.echo(
@@ -190,23 +178,21 @@ def reputation_import(
 
 
 @reputation_group.command("lists")
-@opening.data_dir_option
-@output.json_option
-def reputation_lists() -> None:
+@opening.with_json_services
+def reputation_lists(services: Services) -> None:
     """List the imported lists, their hits and their present weights.
 
     A list's weight comes from its basis until there are enough decisions here, and decreases with
     its age: a stale list has lost half, an expired one all. Hits count kept comments, and decisions
     in force.
     """
-    folder, now, rows = _folder(), datetime.now(UTC), []
-    if found := folder.all():
-        with opening.open_services() as services:
-            hits = services.comments.count_listings()
-            evidence = services.taught().evidence
-        rows = [_row(about, now, hits.get(about.name, ListHits()), evidence) for about in found]
+    hits, evidence = services.comments.count_listings(), services.taught().evidence
+    rows = [
+        _row(about, services.clock(), hits.get(about.name, ListHits()), evidence)
+        for about in services.reputation_lists.all()
+    ]
     output.print_rows(rows, empty="There are no lists; `slopsieve reputation import FILE`.")
-    for name in folder.damaged():
+    for name in services.reputation_lists.damaged():
         click.echo(f"The list {name} is damaged and left out: import it again.", err=True)
 
 
@@ -229,9 +215,9 @@ def _row(
     about: lists.AboutList, now: datetime, hits: ListHits, evidence: LocalEvidence
 ) -> dict[str, object]:
     learnt = evidence.weight_of_list(about.name, about.basis)
-    fresh = freshness(about.age_days(now), about.kind)
     set_at = WORTH[about.basis] * MOST_OF_A_LIST
-    counts = 0.0 if about.state(now) is lists.ListState.EXPIRED else fresh
+    is_expired = about.state(now) is lists.ListState.EXPIRED
+    counts = 0.0 if is_expired else freshness(about.age_days(now), about.kind)
     return {
         **output.columns(about, "name", "kind", "entries", "wrong_lines", "listed_at"),
         "age_days": round(about.age_days(now), 1),

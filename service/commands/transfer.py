@@ -7,6 +7,7 @@ import io
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -27,7 +28,7 @@ from service.domain.case import Case, CaseFilter, Order
 from service.domain.comment import CommentId, Lane
 from service.domain.decision import IMPORT, Action, Ruling
 from service.domain.delivery import platform_of
-from service.domain.errors import InvalidInputError
+from service.domain.errors import InvalidInputError, Problem
 from service.domain.published import MAX_POST_CHARS, PublishedComment, as_published
 from service.domain.site import Site
 from service.domain.text import as_text_cell
@@ -112,33 +113,25 @@ def _batches(entries: Iterator[Entry]) -> Iterator[list[Entry]]:
     yield batch
 
 
+@dataclass
 class _Importing:
     """One import into one site; `counts` are the entries by their outcome."""
 
-    def __init__(self, services: Services, site: Site, with_decisions: bool) -> None:  # noqa: FBT001  # the caller passes it by name
-        self.services = services
-        self.site = site
-        self.with_decisions = with_decisions
-        self.counts = dict.fromkeys(_COUNTED, 0)
+    services: Services
+    site: Site
+    with_decisions: bool
+    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(_COUNTED, 0))
 
     def take(self, batch: list[Entry]) -> None:
         """Import some entries, and report those that cannot be imported."""
-        read: list[tuple[NewComment, Imported]] = []
-        for entry in batch:
-            if entry is None:
-                self.counts["left_out"] += 1
-            elif isinstance(entry, Broken):
-                self._fault(entry.number, InvalidInputError(entry.problems))
-            else:
-                self._read(entry, read)
+        self.counts["left_out"] += batch.count(None)
+        read = [one for entry in batch if entry and (one := self._read(entry))]
         added = submit_comments([one for one, _ in read], self.services) if read else []
         rulings: dict[CommentId, Ruling] = {}
         for (_, entry), answer in zip(read, added, strict=True):
             self.counts[_OUTCOMES[answer.outcome]] += 1
             if answer.outcome is AddOutcome.CONFLICT:
-                self._print_problem(
-                    entry.number, "is known under its id with other content; left as it is"
-                )
+                self._tell(entry.number, "is known under its id with other content; left as it is")
             elif self.with_decisions and entry.ruling is not None:
                 # Of two entries with one id the first is kept, with its ruling.
                 rulings.setdefault(answer.comment_id, entry.ruling)
@@ -147,26 +140,29 @@ class _Importing:
                 rulings, self.services, site_id=self.site.id, decided_by=IMPORT
             )
 
-    def _read(self, entry: Imported, read: list[tuple[NewComment, Imported]]) -> None:
+    def _read(self, entry: Imported | Broken) -> tuple[NewComment, Imported] | None:
+        if isinstance(entry, Broken):
+            self._refuse(entry.number, entry.problems)
+            return None
         try:
             given = validate(CommentRequest, dict(entry.document))  # type: ignore[arg-type]  # `validate` refuses what is not JSON
             new = new_comment(given, self.site, self.services, lane=Lane.BULK, key=None)
         except (InvalidInputError, EdgeError) as refusal:
-            self._fault(entry.number, refusal)
-            return
-        read.append((new, entry))
+            self._refuse(entry.number, refusal.problems)
+            return None
         if entry.cut:
             self.counts["cut"] += 1
             if self.counts["cut"] <= MAX_FAULTS_SHOWN:
                 what = f"imported, but not all of it can be kept: {', '.join(entry.cut)}"
                 click.echo(f"Entry {entry.number}: {what}.", err=True)
+        return new, entry
 
-    def _fault(self, number: int, refusal: InvalidInputError | EdgeError) -> None:
+    def _refuse(self, number: int, problems: Sequence[Problem]) -> None:
         self.counts["broken"] += 1
-        for problem in refusal.problems:
-            self._print_problem(number, f"{problem.field} {problem.problem}; {problem.remedy}")
+        for one in problems:
+            self._tell(number, f"{one.field} {one.problem}; {one.remedy}")
 
-    def _print_problem(self, number: int, what: str) -> None:
+    def _tell(self, number: int, what: str) -> None:
         if self.counts["broken"] + self.counts["conflicts"] <= MAX_FAULTS_SHOWN:
             click.echo(f"Entry {number}: {what}.", err=True)
 
