@@ -171,10 +171,9 @@ def _parts(folder: DataFolder, database: Path) -> Iterator[tuple[str, Path]]:
     yield _DATABASE, database
     if folder.key_file.is_file():
         yield _KEY, folder.key_file
-    if folder.lists_folder.is_dir():
-        for path in sorted(folder.lists_folder.iterdir()):
-            if path.is_file() and not path.name.startswith("."):
-                yield f"{_LISTS}/{path.name}", path
+    for path in sorted(folder.lists_folder.glob("[!.]*")):
+        if path.is_file():
+            yield f"{_LISTS}/{path.name}", path
     yield from _model_parts(folder.path / _MODELS)
 
 

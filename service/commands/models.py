@@ -8,13 +8,12 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import click
 
 from models import registry
-from models.card_figures import CARD_PAGE, card_figures, read_card
-from models.errors import ModelVersionError
 from service.child_processes import handling
 from service.commands import opening, output
 from service.data_folder import PRIVATE_FILE
@@ -34,6 +33,7 @@ from service.moderation.versions import PROMOTED, TEXTS_KEPT, tidy_retrainings, 
 from service.ports.services import Services
 from service.settings import Settings
 from service.start_error import StartError
+from service.stores.files.model_versions import VersionShelf
 from service.training_runs import REPORT_PAGE, TrainingProcesses, versions_folder
 from service.wiring import training_runs
 
@@ -50,19 +50,11 @@ models_group = click.Group("models")
 @output.json_option
 def models_list() -> None:
     """List the versions with the figures of their cards."""
-    folder = versions_folder(opening.command_settings())
-    marks = {registry.read_previous_name(folder): "previous", _current(folder): "current"}
     rows = [
-        {
-            "version": name,
-            "serves": marks.get(name, ""),
-            "trained_at": str(card.get("trained_at", "")),
-            **card_figures(card),
-        }
-        for name in registry.list_versions(folder)
-        for card in [read_card(folder / name)]
+        {"version": one.name, **output.columns(one, "serves", "trained_at"), **one.figures}
+        for one in _find_versions().all()
     ]
-    output.print_rows(rows, empty=f"There are no versions in {folder}.")
+    output.print_rows(rows, empty="There are no versions.")
 
 
 @models_group.command("show")
@@ -72,9 +64,9 @@ def models_show(version: str | None) -> None:
     """Print a version's card, by default the current one's, after checking its files."""
     folder = versions_folder(opening.command_settings())
     name = version or registry.read_current_name(folder)
-    registry.check_version(folder / _known_version(folder, name))
-    card = folder / name / CARD_PAGE
-    click.echo(card.read_text(encoding="utf-8") if card.is_file() else f"{name} has no card.")
+    card = _find_versions().card(name)
+    registry.check_version(folder / name)
+    click.echo(card or f"{name} has no card.")
 
 
 @models_group.command("promote")
@@ -85,20 +77,11 @@ def models_promote(version: str) -> None:
 
     The release's own version need not be in your folder of versions.
     """
-    folder = versions_folder(opening.command_settings())
-    before = _current(folder) or "none"
-    try:
-        if version == registry.read_current_name(registry.SHIPPED_DIR):
-            # After an upgrade, an installation's own versions may have a format that is no longer
-            # read.
-            registry.import_version(folder, registry.SHIPPED_DIR / version)
-        registry.promote(folder, _known_version(folder, version))
-    except OSError as error:
-        msg = (
-            f"{folder} cannot be written to ({error.strerror}): keep versions in a folder of your "
-            "own and name it with SLOPSIEVE_MODELS_DIR"
-        )
-        raise StartError(msg) from error
+    if version == registry.read_current_name(registry.SHIPPED_DIR):
+        # After an upgrade, an installation's own versions may have a format that is no longer read.
+        folder = versions_folder(opening.command_settings())
+        registry.import_version(folder, registry.SHIPPED_DIR / version)
+    before = _find_versions().promote(version, check=registry.check_usable) or "none"
     if version == before:
         click.echo(f"{version} was the current version already.")
     else:
@@ -117,28 +100,15 @@ def models_promote(version: str) -> None:
 @click.pass_context
 def models_rollback(context: click.Context) -> None:
     """Make the version that was current before the last promotion the current one again."""
-    previous = registry.read_previous_name(versions_folder(opening.command_settings()))
+    previous = _find_versions().previous()
     if previous is None:
         msg = "no version was current before this one: name one with `slopsieve models promote`"
         raise StartError(msg)
     context.invoke(models_promote, version=previous)
 
 
-def _current(folder: Path) -> str | None:
-    try:
-        return registry.read_current_name(folder)
-    except ModelVersionError:
-        return None
-
-
-def _known_version(folder: Path, name: str) -> str:
-    """Return the name. Raise `StartError` with the existing versions if it is not one of them."""
-    known = registry.list_versions(folder)
-    if name not in known:
-        there_are = ", ".join(known) or "none"
-        msg = f"there is no version {name[:100]!r} in {folder}; there are {there_are}"
-        raise StartError(msg)
-    return name
+def _find_versions() -> VersionShelf:
+    return VersionShelf(partial(versions_folder, opening.command_settings()))
 
 
 @click.command("retrain")

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from datetime import datetime
 from enum import StrEnum
 from functools import wraps
-from pathlib import Path
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 import click
@@ -59,17 +58,11 @@ def moment(given: str) -> datetime:
     return found
 
 
-def _data_dir() -> str | None:
-    path: str | None = click.get_current_context().meta.get("slopsieve.data_dir")
-    return path
-
-
 def command_settings(**options: object) -> Settings:
     """Return the settings, overridden by `--data-dir` and the given options."""
     from service.settings import load_settings
 
-    if data_dir := _data_dir():
-        options["data_dir"] = Path(data_dir)
+    options["data_dir"] = click.get_current_context().meta.get("slopsieve.data_dir") or None
     return load_settings(**{name: value for name, value in options.items() if value is not None})
 
 
@@ -107,7 +100,7 @@ def open_services() -> Iterator[Services]:
     settings = command_settings()
     folder = find_installation(settings)
     is_new = _is_new(settings, folder)
-    with wiring.open_services(data_dir=_data_dir()) as services:
+    with wiring.open_services(data_dir=str(settings.data_dir)) as services:
         if is_new:
             click.echo(f"A new installation is begun in the data folder {folder.path}.", err=True)
         elif "data_dir" not in settings.model_fields_set:

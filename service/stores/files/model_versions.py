@@ -72,17 +72,17 @@ class VersionShelf:
         name = read_previous_name(folder)
         return name if name in list_versions(folder) else None
 
-    def promote(self, name: str) -> str | None:
+    def promote(self, name: str, *, check: Callable[[Path], object] = check_version) -> str | None:
         """Check a version's files and make it current; return the previously current one.
 
-        It loads no classifier: workers that cannot load it keep their version. Raise
+        By default it loads no classifier: workers that cannot load it keep their version. Raise
         `NotFoundError` for an unknown version, `ConflictError` for a damaged one or a read-only
         folder.
         """
         folder = self._known(name).parent
         before = _current(folder)
-        with _conflicts(": promote with `slopsieve models promote` where it can"):
-            promote(folder, name, check=check_version)
+        with _conflicts(": promote where it can, or set SLOPSIEVE_MODELS_DIR to a folder that can"):
+            promote(folder, name, check=check)
         return before
 
     def drop(self, name: str) -> None:
@@ -104,8 +104,8 @@ class VersionShelf:
 
     def _known(self, name: str) -> Path:
         folder = self._find_folder()
-        if name not in list_versions(folder):
-            msg = f"there is no model version {name[:100]!r}"
+        if name not in (known := list_versions(folder)):
+            msg = f"there is no model version {name[:100]!r}, only {', '.join(known) or 'none'}"
             raise NotFoundError(msg)
         return folder / name
 
