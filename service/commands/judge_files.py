@@ -15,7 +15,7 @@ import click
 
 from models.card_figures import read_card
 from service.commands.input_files import MAX_FAULTS_SHOWN, STDIN, Broken, InputFile
-from service.commands.output import STDOUT, columns, open_whole
+from service.commands.output import STDOUT, columns, open_whole, out_option
 from service.domain.comment import MAX_TEXT_BYTES, Comment
 from service.domain.dataset_row import comment_from_row
 from service.domain.errors import ModelUnavailableError, Problem
@@ -64,12 +64,7 @@ def open_judging() -> Judging:
 
 @click.command("score")
 @click.argument("file", type=files_type)
-@click.option(
-    "--out",
-    type=click.Path(dir_okay=False),
-    default=STDOUT,
-    help="Where the verdicts go, standard output by default; a name in .gz is gzipped.",
-)
+@out_option
 def score_command(file: str, out: str) -> None:
     """Judge the comments in FILE, one verdict a line.
 

@@ -37,6 +37,12 @@ json_option: Callable[[Callable[..., None]], Callable[..., None]] = click.option
     callback=keep_option,
     help="Print one JSON object a line, for scripts.",
 )
+out_option = click.option(
+    "--out",
+    type=click.Path(dir_okay=False),
+    default=STDOUT,
+    help="Where the rows go, standard output by default; a name in .gz is gzipped.",
+)
 
 
 def prints_json() -> bool:

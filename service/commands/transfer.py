@@ -17,7 +17,7 @@ import click
 
 from service.commands.input_files import MAX_FAULTS_SHOWN, Broken, InputFile
 from service.commands.opening import ByValue, with_json_services, with_services
-from service.commands.output import STDOUT, columns, open_whole, plain, print_rows
+from service.commands.output import columns, open_whole, out_option, plain, print_rows
 from service.commands.sources.disqus import read_disqus
 from service.commands.sources.imported import Entry, Imported
 from service.commands.sources.isso import read_isso
@@ -289,12 +289,7 @@ _WRITERS: Mapping[str, Callable[[Iterator[Mapping[str, object]]], Iterator[str]]
 
 @click.command("export")
 @click.option("--site", required=True, help="The site's name or id.")
-@click.option(
-    "--out",
-    type=click.Path(dir_okay=False),
-    default=STDOUT,
-    help="Where the rows go, standard output by default; a name in .gz is gzipped.",
-)
+@out_option
 @click.option(
     "--format",
     "kind",
