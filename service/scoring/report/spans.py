@@ -56,6 +56,11 @@ class SpanTally:
             self.tokens_labelled += wanted
 
     @property
+    def n(self) -> int:
+        """Return the number of comments counted."""
+        return self.n_with + self.n_without
+
+    @property
     def f1(self) -> float | None:
         """Return the harmonic mean of token precision and recall, None without any token."""
         total = self.tokens_marked + self.tokens_labelled
