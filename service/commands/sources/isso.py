@@ -15,7 +15,8 @@ from service.web.webhooks.payload import own_id
 _NAME = "isso"
 # Isso keeps only the beginning of an IP address, so it is not read.
 _QUERY = """
-SELECT c.id, c.parent, c.created, c.mode, c.text, c.author, c.email, c.website, t.uri, t.title
+SELECT c.mode, c.id, c.parent, c.created, c.text, c.author AS author_name, c.email AS author_email,
+c.website AS author_url, t.uri AS post_url, t.title AS post_title
 FROM comments AS c LEFT JOIN threads AS t ON t.id = c.tid ORDER BY c.id
 """
 # Isso's modes: shown, and waiting, which has no ruling. Others are deleted comments.
@@ -28,9 +29,10 @@ def read_isso(file: InputFile) -> Iterator[Entry]:
         address = f"{file.path.resolve().as_uri()}?mode=ro"
         with closing(sqlite3.connect(address, uri=True)) as database:
             database.execute("PRAGMA trusted_schema = OFF")
+            database.row_factory = sqlite3.Row
             database.text_factory = lambda raw: raw.decode("utf-8", "replace")
             for number, row in enumerate(database.execute(_QUERY), 1):
-                yield _read(number, row)
+                yield _read(number, dict(row))
     except sqlite3.Error:
         problem = Problem(
             "file",
@@ -40,25 +42,15 @@ def read_isso(file: InputFile) -> Iterator[Entry]:
         raise InvalidInputError([problem]) from None
 
 
-def _read(number: int, row: tuple[object, ...]) -> Entry:
-    own, parent, created, mode, *others = row
-    text, author, email, website, uri, title = (
-        one if isinstance(one, str) else None for one in others
-    )
-    if not text or mode not in (_SHOWN, _WAITING):
+def _read(number: int, row: dict[str, object]) -> Entry:
+    mode, own, parent, created = (row.pop(name) for name in ("mode", "id", "parent", "created"))
+    # SQLite keeps values of any type in any column.
+    given = {name: value for name, value in row.items() if isinstance(value, str)}
+    if not given.get("text") or mode not in (_SHOWN, _WAITING):
         return None
-    return import_flat(
-        number,
-        {
-            "text": text,
-            "site_comment_id": own_id(_NAME, str(own)),
-            "post_url": uri,
-            "post_title": title,
-            "author_name": author,
-            "author_email": email,
-            "author_url": website,
-            "written_at": read_written_at(created),
-            "reply_to": own_id(_NAME, str(parent)) if parent is not None else None,
-        },
-        Ruling.APPROVE if mode == _SHOWN else None,
-    )
+    ours = {
+        "site_comment_id": own_id(_NAME, str(own)),
+        "written_at": read_written_at(created),
+        "reply_to": own_id(_NAME, str(parent)) if parent is not None else None,
+    }
+    return import_flat(number, given | ours, Ruling.APPROVE if mode == _SHOWN else None)
