@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
 from service.domain.comment import Comment, Sender
 from service.domain.list_entry import Effect, EntryKind, ListEntry
-from service.signals.hosts import host_of, named_hosts, registered_domain
+from service.signals.hosts import domain_of, host_of, named_hosts
 from service.signals.text import alike_words, readings_of
 from service.signals.view import view_of
 
@@ -26,63 +26,37 @@ _NAMED = frozenset({EntryKind.DOMAIN, EntryKind.MAIL_DOMAIN})
 _Key = tuple[EntryKind, str]
 
 
-class PhraseFinder:
-    """Finds which of many phrases, each a row of words, occur in a text (Aho and Corasick, 1975).
+class _Phrases:
+    """A tree of words: what follows a word in some entry's phrase, and which entries end with it.
 
     Going by words and not by letters, "cialis" is not found in "specialist".
-
-    Building takes time and memory linear in the words of all phrases, finding time linear in the
-    words of the text, however many phrases there are.
     """
 
-    def __init__(self, phrases: Sequence[Sequence[str]]) -> None:
-        self._next: list[dict[str, int]] = [{}]
-        # Of each state: the phrases that end there, and the state of its longest known ending.
-        self._ends: list[tuple[int, ...]] = [()]
-        for number, words in enumerate(phrases):
-            self._add(number, words)
-        self._ending = [0] * len(self._next)
-        # The nearest state along the endings at which a phrase ends, 0 for none.
-        self._shorter = [0] * len(self._next)
-        self._link()
+    def __init__(self) -> None:
+        self.following: defaultdict[str, _Phrases] = defaultdict(_Phrases)
+        self.ending: list[ListEntry] = []
 
-    def find(self, words: Sequence[str]) -> frozenset[int]:
-        """Return the numbers of the phrases that occur in a row of words."""
-        ended: set[int] = set()
-        state = 0
+    def add(self, words: Sequence[str], entry: ListEntry) -> None:
+        node = self
         for word in words:
-            state = self._step(state, word)
-            ending = state
-            # What ends with a state was noted when it was first reached.
-            while ending and ending not in ended:
-                ended.add(ending)
-                ending = self._shorter[ending]
-        return frozenset(number for state in ended for number in self._ends[state])
+            node = node.following[word]
+        node.ending.append(entry)
 
-    def _add(self, number: int, words: Sequence[str]) -> None:
-        state = 0
-        for word in words:
-            if word not in self._next[state]:
-                self._next[state][word] = len(self._next)
-                self._next.append({})
-                self._ends.append(())
-            state = self._next[state][word]
-        self._ends[state] += (number,)
+    def find(self, words: Sequence[str]) -> Iterator[ListEntry]:
+        """Yield the entries with phrases that occur in a row of words, each phrase once.
 
-    def _link(self) -> None:
-        waiting = deque(self._next[0].values())
-        while waiting:
-            state = waiting.popleft()
-            for word, following in self._next[state].items():
-                ending = self._step(self._ending[state], word)
-                self._ending[following] = ending
-                self._shorter[following] = ending if self._ends[ending] else self._shorter[ending]
-                waiting.append(following)
-
-    def _step(self, state: int, word: str) -> int:
-        while state and word not in self._next[state]:
-            state = self._ending[state]
-        return self._next[state].get(word, 0)
+        Takes time linear in the words of the text, however many phrases there are: at each word at
+        most the longest phrase is followed.
+        """
+        ended: dict[_Phrases, None] = {}
+        for start in range(len(words)):
+            node, at = self, start
+            while at < len(words) and words[at] in node.following:
+                node, at = node.following[words[at]], at + 1
+                if node.ending:
+                    ended[node] = None
+        for node in ended:
+            yield from node.ending
 
 
 class EntryBook:
@@ -90,17 +64,14 @@ class EntryBook:
 
     def __init__(self, entries: Iterable[ListEntry] = ()) -> None:
         self._by_key: defaultdict[_Key, list[ListEntry]] = defaultdict(list)
-        self._phrases: list[ListEntry] = []
-        rows: list[Sequence[str]] = []
+        self._phrases = _Phrases()
         for entry in entries:
             for key in entry.keys:
                 if entry.kind is EntryKind.PHRASE:
-                    self._phrases.append(entry)
-                    rows.append(alike_words(key))
+                    self._phrases.add(alike_words(key), entry)
                 else:
                     self._by_key[entry.kind, key].append(entry)
         self._kinds = {kind for kind, _ in self._by_key}
-        self._finder = PhraseFinder(rows)
 
     def find(self, comment: Comment, *, at: datetime) -> ListEntry | None:
         """Return the entry in force at this moment that decides, or None if none matches.
@@ -120,9 +91,9 @@ class EntryBook:
             yield from self._covering(EntryKind.MAIL_DOMAIN, comment.sender.email_domain)
         if EntryKind.DOMAIN in self._kinds:
             yield from self._of_links(comment, at)
-        if self._phrases:
+        if self._phrases.following:
             for words in readings_of(comment.text):
-                yield from (self._phrases[number] for number in self._finder.find(words))
+                yield from self._phrases.find(words)
 
     def _of_links(self, comment: Comment, at: datetime) -> list[ListEntry]:
         """Return the entries for what a comment links to; one domain never vouches for another.
@@ -198,9 +169,5 @@ def _named_hosts(comment: Comment) -> frozenset[str]:
 
 
 def _elsewhere(comment: Comment, hosts: Iterable[str]) -> Iterator[str]:
-    own = _domain_of(host_of(comment.post.url or ""))
-    return (host for host in hosts if host and _domain_of(host) != own)
-
-
-def _domain_of(host: str) -> str:
-    return registered_domain(host) or host
+    own = domain_of(host_of(comment.post.url or ""))
+    return (host for host in hosts if host and domain_of(host) != own)

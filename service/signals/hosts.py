@@ -48,6 +48,11 @@ def registered_domain(host: str) -> str:
     return _suffixes().privatesuffix(host) or ""
 
 
+def domain_of(host: str) -> str:
+    """Return the registered domain of a host, or the host itself if it has none."""
+    return registered_domain(host) or host
+
+
 def is_public_suffix(host: str) -> bool:
     """Return True if strangers have sites of their own under a host, as under "blogspot.com"."""
     return _suffixes().publicsuffix(host) == host

@@ -11,7 +11,13 @@ from service.domain.comment import Comment, CommentKind, Post
 from service.domain.delivery import platform_of
 from service.signals.contacts import ContactKind, find_contacts
 from service.signals.cues import Cue, find_cues
-from service.signals.hosts import host_of, named_hosts, registered_domain, sounds_commercial
+from service.signals.hosts import (
+    domain_of,
+    host_of,
+    named_hosts,
+    registered_domain,
+    sounds_commercial,
+)
 from service.signals.links import Link, find_links
 from service.signals.text import count_words, words_of
 from service.signals.view import TextView, is_about, view_of_text
@@ -238,11 +244,7 @@ def _sells(view: TextView, post: Post, known: frozenset[str], name: frozenset[st
 
 def _lead_to_the_source(links: Sequence[Link], comment: Comment) -> bool:
     """Return True if links lead to the author or to this post, or only name a host."""
-    own = {
-        registered_domain(host) or host
-        for host in (host_of(comment.author.url or ""), host_of(comment.post.url or ""))
-        if host
-    }
+    own = {domain_of(host_of(url or "")) for url in (comment.author.url, comment.post.url)}
     return all(
         link.domain in own
         or link.host in _BRIDGES

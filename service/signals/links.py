@@ -10,7 +10,7 @@ from itertools import islice
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from service.signals.hosts import host_of, registered_domain, sounds_commercial
+from service.signals.hosts import domain_of, host_of, registered_domain, sounds_commercial
 from service.signals.text import Range, inside, shielded_ranges
 from service.signals.wordlists import word_list, wordset
 
@@ -51,21 +51,15 @@ def is_profile(url: str) -> bool:
     return _PROFILE.match(url) is not None
 
 
-def linked_mentions(text: str) -> tuple[Range, ...]:
-    """Return the anchors that a server wrote for `@name` and `#word`.
+def _linked(text: str, own_host: str = "") -> Iterator[_Linked]:
+    """Yield the anchors that a server wrote for `@name` and `#word`.
 
     A class alone proves nothing, as anybody can type it: each leads to that person's profile, or
     to the page of that hashtag.
     """
-    return tuple((start, end) for start, end, _ in _linked(text, ""))
-
-
-def _linked(text: str, own_host: str) -> Iterator[_Linked]:
     if "mention" not in text and "hashtag" not in text:
         return
-    for number, match in enumerate(_LINKED.finditer(text)):
-        if number >= _MAX_MENTIONS:
-            return
+    for match in islice(_LINKED.finditer(text), _MAX_MENTIONS):
         classes, href = _CLASS.search(match[2]), _MENTION_HREF.search(match[2])
         if not (classes and href):
             continue
@@ -179,7 +173,8 @@ def find_links(text: str) -> tuple[Link, ...]:
     """Return the links in the order of the text, at most `MAX_LINKS`; no two overlap."""
     if "." not in text:
         return ()
-    shielded = tuple(sorted((*shielded_ranges(text), *linked_mentions(text))))
+    mentions = ((start, end) for start, end, _ in _linked(text))
+    shielded = tuple(sorted((*shielded_ranges(text), *mentions)))
     found = _without_overlap(text)
     links = (_link(start, end, target, anchor, shielded) for start, end, target, anchor in found)
     return tuple(islice((link for link in links if link), MAX_LINKS))
@@ -214,7 +209,7 @@ def _link(
         end=end,
         target=target,
         host=host,
-        domain=registered_domain(host) or host,
+        domain=domain_of(host),
         anchor=anchor,
         shielded=inside(shielded, start),
     )
@@ -257,13 +252,12 @@ def _open_tag(match: re.Match[str]) -> _Found | None:
 
 def _open_links(text: str) -> Iterator[_Found]:
     urls: list[Range] = []
-    for match in islice(_URL.finditer(text) if _MAY_HOLD_URL.search(text) else (), MAX_LINKS):
-        end = _trimmed_end(text, match.start(), match.end())
-        urls.append((match.start(), match.end()))
-        yield match.start(), end, text[match.start() : end], None
-    for match in islice(_open_domains(text, urls), MAX_LINKS):
-        end = _trimmed_end(text, match.start(), match.end())
-        yield match.start(), end, text[match.start() : end], None
+    if _MAY_HOLD_URL.search(text):
+        urls += (match.span() for match in islice(_URL.finditer(text), MAX_LINKS))
+    domains = (match.span() for match in _open_domains(text, urls))
+    for start, end in (*urls, *islice(domains, MAX_LINKS)):
+        trimmed = _trimmed_end(text, start, end)
+        yield start, trimmed, text[start:trimmed], None
 
 
 def _open_domains(text: str, urls: list[Range]) -> Iterator[re.Match[str]]:

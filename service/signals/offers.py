@@ -13,7 +13,7 @@ from service.domain.verdict import Span
 from service.signals.contacts import ContactKind
 from service.signals.cues import Cue
 from service.signals.hosts import host_of, is_reference, registered_domain, sounds_commercial
-from service.signals.segments import Segment, may_name_brand, segments_of, topic_words
+from service.signals.segments import BRAND, Segment, segments_of, topic_words
 from service.signals.text import find_words
 from service.signals.view import uncommon_links, view_of
 from service.signals.wordlists import LISTS, word_list, wordset
@@ -178,7 +178,7 @@ def offers(comment: Comment) -> bool:
     if any(contact.kind is not ContactKind.EMAIL for contact in view.contacts):
         return True
     # Describing sentences costs most; without a thing or a way to it none can sell.
-    if not (view.open_links or view.contacts or may_name_brand(comment.text)):
+    if not (view.open_links or view.contacts or BRAND.search(comment.text)):
         return False
     return any(map(_sells, segments_of(comment)))
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from service.domain.comment import Comment, Post
 from service.signals.cues import Cue
@@ -51,7 +51,6 @@ _OPENER = re.compile(
 )
 _CLOSED = tuple(".!?…。！？)\"”'")
 _FIGURE = re.compile(r"\d")
-_SHOUT = re.compile(r"[A-ZÄÖÜÉÀÑА-Я]{4,}")
 _MIN_TOPIC_LETTERS = 4
 _STEM_LETTERS = 6
 _CUE_COUNT = len(Cue)
@@ -76,9 +75,7 @@ class Segment:
     contacts: int = 0
     cues: list[int]
     prices: int = 0
-    shouts: int = 0
     brands: int = 0
-    exclaims: bool = False
     asks: bool = False
     starts_lower: bool = False
     figures: bool = False
@@ -110,7 +107,7 @@ def _segments_of(text: str, post: Post) -> tuple[Segment, ...]:
         if not inside(view.shielded, start)
     ]
     topic = topic_words(post)
-    find = _Finder([segment.start for segment in segments], segments)
+    find = partial(_segment_at, segments, [segment.start for segment in segments])
     _count_words(view, topic, segments)
     _count_cues(view, topic, find)
     _count_looks(view.text, topic, find)
@@ -131,7 +128,6 @@ def _segments_of(text: str, post: Post) -> tuple[Segment, ...]:
 
 def _describe_style(sentence: str, segment: Segment) -> None:
     """Fill in how a sentence is written: marks, capitals, script, its first words."""
-    segment.exclaims = "!" in sentence
     segment.asks = "?" in sentence
     segment.figures = _FIGURE.search(sentence) is not None
     segment.starts_lower = sentence[:1].islower()
@@ -143,11 +139,6 @@ def _describe_style(sentence: str, segment: Segment) -> None:
     segment.ends_open = not sentence.endswith(_CLOSED)
 
 
-def may_name_brand(text: str) -> bool:
-    """Return True if a word of the text is spelled like a product's name."""
-    return BRAND.search(text) is not None
-
-
 @lru_cache(maxsize=64)
 def topic_words(post: Post) -> frozenset[str]:
     """Return the longer words of a post's title and excerpt, cut to their first six letters."""
@@ -156,18 +147,13 @@ def topic_words(post: Post) -> frozenset[str]:
     )
 
 
-class _Finder:
-    """Finds the segment that a position lies in."""
+_Find = Callable[[int], Segment | None]
 
-    def __init__(self, starts: list[int], segments: list[Segment]) -> None:
-        self._starts = starts
-        self._segments = segments
 
-    def __call__(self, position: int) -> Segment | None:
-        index = bisect_right(self._starts, position) - 1
-        if index < 0 or position >= self._segments[index].end:
-            return None
-        return self._segments[index]
+def _segment_at(segments: list[Segment], starts: list[int], position: int) -> Segment | None:
+    """Return the segment that a position lies in."""
+    index = bisect_right(starts, position) - 1
+    return segments[index] if index >= 0 and position < segments[index].end else None
 
 
 def _count_words(view: TextView, topic: frozenset[str], segments: list[Segment]) -> None:
@@ -192,7 +178,7 @@ def _count_words(view: TextView, topic: frozenset[str], segments: list[Segment])
         segment.overlap = shared / max(_MIN_TOPIC_LETTERS, long_words)
 
 
-def _count_cues(view: TextView, topic: frozenset[str], find: _Finder) -> None:
+def _count_cues(view: TextView, topic: frozenset[str], find: _Find) -> None:
     addresses = [(link.start, link.end) for link in view.links if link.anchor is None]
     for hit in view.cues:
         start, end = view.original(hit)
@@ -203,24 +189,15 @@ def _count_cues(view: TextView, topic: frozenset[str], find: _Finder) -> None:
             segment.cues[hit.cue] += 1
 
 
-def _count_looks(text: str, topic: frozenset[str], find: _Finder) -> None:
-    for segment in _found(PRICE, text, find):
-        segment.prices += 1
-    for segment in _found(_SHOUT, text, find):
-        segment.shouts += 1
-    for segment in _found(_INTRODUCTION, text, find):
-        segment.cues[Cue.INTRO] += 1
-    for segment in _found(_SINGULAR, text, find):
-        segment.cues[Cue.SLIP] += 1
+def _count_looks(text: str, topic: frozenset[str], find: _Find) -> None:
+    for pattern, cue in ((_INTRODUCTION, Cue.INTRO), (_SINGULAR, Cue.SLIP)):
+        for match in pattern.finditer(text):
+            if segment := find(match.start()):
+                segment.cues[cue] += 1
+    for match in PRICE.finditer(text):
+        if segment := find(match.start()):
+            segment.prices += 1
     for match in BRAND.finditer(text):
-        holder = find(match.start())
-        if holder and match[0].lower()[:_STEM_LETTERS] not in topic:
-            holder.brands += 1
-
-
-def _found(pattern: re.Pattern[str], text: str, find: _Finder) -> Iterator[Segment]:
-    """Yield the segment of every match, once a match."""
-    for match in pattern.finditer(text):
         segment = find(match.start())
-        if segment is not None:
-            yield segment
+        if segment and match[0].lower()[:_STEM_LETTERS] not in topic:
+            segment.brands += 1

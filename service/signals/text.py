@@ -43,13 +43,16 @@ def without_markup(text: str) -> str:
     return _EMPHASIS.sub("", BBCODE.sub("", text) if "[" in text else text)
 
 
+def _marks_below(end: int) -> str:
+    codes = map(chr, range(0x300, end))
+    return "".join(char for char in codes if unicodedata.category(char) in {"Mn", "Mc"})
+
+
 # Thai, Lao, Tibetan, Myanmar, Khmer, kana, Han and Hangul: written without spaces, or with endings
 # joined to the word, so each character counts as a word of its own.
 ALONE = "\u0e00-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
 # Vowel signs and accents that Python counts as no letters: Indic scripts, Hebrew, Arabic, Latin.
-MARKS = "".join(
-    chr(code) for code in range(0x300, 0xE00) if unicodedata.category(chr(code)) in {"Mn", "Mc"}
-)
+MARKS = _marks_below(0xE00)
 # They spell how a word sounds, or only draw it out, and most writers leave them out.
 _LEFT_OUT = re.compile("[\u0307\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06ed]")
 # The two i of Turkish in either case; the dot between words of katakana parts none.
@@ -207,9 +210,7 @@ def inside(ranges: Sequence[Range], position: int) -> bool:
 
 # Vowel signs and accents that stand as characters of their own (Devanagari, Thai, Arabic, ...):
 # Python counts them as no letters, which would cut words of those scripts to pieces.
-_ALL_MARKS = "".join(
-    chr(code) for code in range(0x300, 0x1100) if unicodedata.category(chr(code)) in {"Mn", "Mc"}
-)
+_ALL_MARKS = _marks_below(0x1100)
 _SPACED_WORD = re.compile(rf"[^\W_]++(?:[{_ALL_MARKS}\u200c\u200d]++[^\W_]*+|['’][^\W_]++)*+")
 
 

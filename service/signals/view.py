@@ -10,7 +10,7 @@ from service.domain.comment import Comment, Post
 from service.domain.verdict import Span
 from service.signals.contacts import Contact, find_contacts
 from service.signals.cues import Cue, Hit, find_cues
-from service.signals.hosts import host_of, is_reference, registered_domain
+from service.signals.hosts import domain_of, host_of, is_reference, registered_domain
 from service.signals.links import Link, find_links
 from service.signals.text import (
     PlainText,
@@ -32,11 +32,6 @@ def spans_of(pairs: Iterable[tuple[int, int]]) -> tuple[Span, ...]:
     """Return the first `MAX_SPANS` pairs as spans, in the order of the text."""
     ordered = sorted({(start, end) for start, end in pairs if start < end})
     return tuple(Span(start=start, end=end) for start, end in ordered[:MAX_SPANS])
-
-
-def spans_of_links(links: Iterable[Link]) -> tuple[Span, ...]:
-    """Return the spans of links, markup included."""
-    return spans_of((link.start, link.end) for link in links)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,8 +118,7 @@ def uncommon_links(comment: Comment) -> tuple[Link, ...]:
 @lru_cache(maxsize=8)
 def uncommon_links_of(text: str, post_url: str) -> tuple[Link, ...]:
     """Return the same for a text and the address of the post under which it stands."""
-    own = host_of(post_url)
-    own_domain = registered_domain(own) or own
+    own_domain = domain_of(host_of(post_url))
     return tuple(
         link
         for link in view_of_text(text).open_links

@@ -12,7 +12,7 @@ from service.signals.hosts import host_of
 from service.signals.links import Link
 from service.signals.listings import listed
 from service.signals.text import inside
-from service.signals.view import spans_of, spans_of_links, view_of
+from service.signals.view import spans_of, view_of
 from service.signals.wordlists import word_list, wordset
 
 _SHORTENERS = word_list("shorteners")
@@ -26,7 +26,7 @@ def shortened_link(comment: Comment, _history: History) -> Observation | None:
         return None
     return Observation(
         reason=Phrase("hides where a link leads behind a shortening service"),
-        spans=spans_of_links(links),
+        spans=spans_of((link.start, link.end) for link in links),
     )
 
 
