@@ -6,25 +6,27 @@ import contextlib
 import fcntl
 import hmac
 import itertools
-import json
 import logging
 import os
+import re
 import socket
 import socketserver
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
-from prometheus_client import CollectorRegistry
-from prometheus_client.exposition import generate_latest
+from prometheus_client import CollectorRegistry, disable_created_metrics, generate_latest
 from prometheus_client.metrics_core import Metric
 
 log = logging.getLogger(__name__)
+
+# The creation time of each number would double them.
+disable_created_metrics()  # type: ignore[no-untyped-call]  # the library has no type there
 
 # A scrape times out after ten seconds by default.
 _ANSWER_SECONDS = 2.0
@@ -46,30 +48,23 @@ def as_metric(
 Read = Callable[[], Iterable[Metric]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Part:
-    """A part whose numbers are read at most once in `every_seconds`."""
+    """A part whose numbers are read at most once in `every_seconds`.
+
+    `Readings` keeps what was read last in the other fields.
+    """
 
     read: Read
     every_seconds: float = 5.0
-
-
-@dataclass(slots=True)
-class _PartState:
-    part: Part
-    readings: Sequence[Metric] = ()
-    read_at: float = float("-inf")
-    started_at: float = float("-inf")
-    rest_seconds: float = 0.0
-    well: bool = False
-    running: Future[None] | None = None
-
-    def is_reading(self) -> bool:
-        return self.running is not None and not self.running.done()
+    metrics: Sequence[Metric] = field(default=(), init=False)
+    read_at: float = field(default=float("-inf"), init=False)
+    due_at: float = field(default=float("-inf"), init=False)
+    reading: Future[bool] | None = field(default=None, init=False)
 
 
 class Readings:
-    """Reads each part at its own interval, independent of scrapes; thread-safe.
+    """Reads each part at its own interval, independent of scrapes.
 
     If a part fails or takes more than two seconds, its last numbers are shown for a minute, with 0
     for its `slopsieve_part_read`. A part is never read twice at once.
@@ -79,51 +74,50 @@ class Readings:
         self, parts: Mapping[str, Part], *, monotonic: Callable[[], float] = time.monotonic
     ) -> None:
         self._monotonic = monotonic
-        self._kept = {name: _PartState(part) for name, part in parts.items()}
-        self._lock = threading.Lock()
+        self._parts = parts
         self._pool = ThreadPoolExecutor(max(1, len(parts)), thread_name_prefix="readings")
 
     def look(self) -> list[Metric]:
-        """Return the numbers of all parts."""
-        with self._lock:
-            for name, kept in self._kept.items():
-                due = kept.started_at + max(kept.part.every_seconds, kept.rest_seconds)
-                if not kept.is_reading() and self._monotonic() >= due:
-                    kept.started_at = self._monotonic()
-                    kept.running = self._pool.submit(self._read, name, kept)
-            running = [kept.running for kept in self._kept.values() if kept.running]
-        wait(running, timeout=_ANSWER_SECONDS)
+        """Return the numbers of all parts. Only one thread at a time may call this."""
+        readings: list[tuple[str, Part, Future[bool]]] = []
+        for name, part in self._parts.items():
+            reading = part.reading
+            if reading is None or (reading.done() and self._monotonic() >= part.due_at):
+                reading = part.reading = self._pool.submit(self._read, name, part)
+            readings.append((name, part, reading))
+        wait([reading for _, _, reading in readings], timeout=_ANSWER_SECONDS)
         now = self._monotonic()
         found: list[Metric] = []
-        with self._lock:
-            for name, kept in self._kept.items():
-                about = "Whether the numbers of this part could be read lately."
-                is_well = kept.well and not kept.is_reading()
-                found.append(as_metric("slopsieve_part_read", about, is_well, {"part": name}))
-                if now - kept.read_at <= _MAX_AGE_SECONDS + kept.part.every_seconds:
-                    found += kept.readings
+        for name, part, reading in readings:
+            about = "Whether the numbers of this part could be read lately."
+            is_well = reading.done() and reading.result()
+            found.append(as_metric("slopsieve_part_read", about, is_well, {"part": name}))
+            if now - part.read_at <= _MAX_AGE_SECONDS + part.every_seconds:
+                found += part.metrics
         return found
 
     def close(self) -> None:
         """Stop reading."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
-    def _read(self, name: str, kept: _PartState) -> None:
+    def _read(self, name: str, part: Part) -> bool:
+        """Read a part; return False if it fails."""
         began = self._monotonic()
         try:
-            readings: Sequence[Metric] | None = tuple(kept.part.read())
+            part.metrics, part.read_at = tuple(part.read()), self._monotonic()
         except Exception as error:  # A number shows that the part failed.
             log.warning("a part gave no numbers", extra={"part": name}, exc_info=error)
-            readings = None
-        with self._lock:
-            now = self._monotonic()
-            kept.rest_seconds = (now - began) * _REST_TIMES
-            kept.well = readings is not None
-            if readings is not None:
-                kept.readings, kept.read_at = readings, now
+            return False
+        finally:
+            rest_seconds = (self._monotonic() - began) * _REST_TIMES
+            part.due_at = began + max(part.every_seconds, rest_seconds)
+        return True
 
 
 _CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+# Separates the metrics of a text; line breaks in descriptions and labels are escaped.
+_METRIC = re.compile(r"^# HELP ", re.MULTILINE)
+_END = "# EOF\n"
 # More frequent scrapes get the same text.
 _TEXT_CACHED_SECONDS = 1.0
 _MAX_PATH_BYTES = 100
@@ -161,7 +155,7 @@ class Exposition:
         self._text, self._text_at = b"", float("-inf")
         self._socket: MetricsSocket | None = None
         try:
-            self._socket = MetricsSocket(folder, process, self._packed)
+            self._socket = MetricsSocket(folder, process, self._own_text)
         except OSError as error:
             log.warning("this process shows no metrics", exc_info=error)
 
@@ -186,60 +180,44 @@ class Exposition:
 
     def _write(self) -> bytes:
         slot = self._socket.slot if self._socket else "0"
-        packed = self._packed(self._parts.look())
-        merged: dict[str, Metric] = {}
-        for one in (
-            *unpack(packed, process=self._process, slot=slot),
-            *_read_neighbours(self._folder, f"{self._process}-{slot}" if self._socket else ""),
-        ):
-            known = merged.setdefault(one.name, one)
-            if known is not one:
-                known.samples += one.samples
-        return generate_latest(_Merged(merged.values()))
+        own = self._own_text(slot, self._parts.look())
+        texts = [own, *_read_neighbours(self._folder, self._socket)]
+        # All samples of a metric must follow its description.
+        metrics: dict[str, str] = {}
+        for metric in _METRIC.split("".join(texts))[1:]:
+            name = metric.partition(" ")[0]
+            if name in metrics:
+                _about, _type, samples = metric.split("\n", 2)
+                metrics[name] += samples
+            else:
+                metrics[name] = metric
+        return "".join(f"# HELP {metric}" for metric in metrics.values()).encode()
 
-    def _packed(self, more: Iterable[Metric] = ()) -> bytes:
+    def _own_text(self, slot: str, more: Iterable[Metric] = ()) -> str:
         found = [*self._registry.collect(), *more]
         for read in self._own:
             try:
                 found += read()
             except Exception as error:  # The other numbers are still useful.
                 log.warning("numbers could not be read", exc_info=error)
-        return json.dumps([_pack(metric) for metric in found]).encode()
+        labelled = _Labelled(found, {"process": self._process, "slot": slot})
+        return generate_latest(labelled).decode()
 
 
-class _Merged(CollectorRegistry):
-    """Passes metrics to functions of the library that require a registry."""
+class _Labelled(CollectorRegistry):
+    """Passes metrics, with additional labels, to a function that requires a registry."""
 
-    def __init__(self, metrics: Iterable[Metric]) -> None:
+    def __init__(self, metrics: Iterable[Metric], labels: Mapping[str, str]) -> None:
         super().__init__()
         self._metrics = metrics
+        self._labels = labels
 
     def collect(self) -> Iterator[Metric]:
-        return iter(self._metrics)
-
-
-def _pack(metric: Metric) -> Sequence[object]:
-    # Omits the creation time of each number, which would double them.
-    created = f"{metric.name}_created"
-    samples = [(one.name, one.labels, one.value) for one in metric.samples if one.name != created]
-    return metric.name, metric.documentation, metric.type, samples
-
-
-def unpack(packed: bytes, **labels: str) -> list[Metric]:
-    """Return the metrics that another process packed, with additional labels on each sample.
-
-    Raises `ValueError` for anything else.
-    """
-    metrics = []
-    try:
-        for name, about, kind, samples in json.loads(packed):
-            metric = Metric(name, about, kind)
-            for sample, own, value in samples:
-                metric.add_sample(sample, {**own, **labels}, value)
-            metrics.append(metric)
-    except TypeError as error:
-        raise ValueError("these are no packed metrics") from error
-    return metrics
+        for metric in self._metrics:
+            labelled = Metric(metric.name, metric.documentation, metric.type)
+            for sample in metric.samples:
+                labelled.add_sample(sample.name, {**sample.labels, **self._labels}, sample.value)
+            yield labelled
 
 
 class MetricsSocket:
@@ -248,30 +226,18 @@ class MetricsSocket:
     The socket is `PROCESS-SLOT.sock` in `folder`, with the lowest slot that no running process has.
     """
 
-    def __init__(self, folder: Path, process: str, packed: Callable[[], bytes]) -> None:
+    def __init__(self, folder: Path, process: str, text: Callable[[str], str]) -> None:
         """Create the socket. Raises `OSError` if the folder does not allow one."""
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._packed = packed
-        self.slot = self._take_slot(folder, process)
-        self._path = folder / f"{process}-{self.slot}.sock"
-        self._path.unlink(missing_ok=True)
+        self._text = text
+        self.slot, self._lock = _take_slot(folder, process)
+        self.path = folder / f"{process}-{self.slot}.sock"
+        self.path.unlink(missing_ok=True)
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        with _short_path(self._path) as address:
+        with _short_path(self.path) as address:
             self._listener.bind(address)
         self._listener.listen(8)
         threading.Thread(target=self._serve, name="metrics", daemon=True).start()
-
-    def _take_slot(self, folder: Path, process: str) -> str:
-        for number in itertools.count():
-            self._lock = (folder / f"{process}-{number}.lock").open("w")
-            try:
-                # Held until this process exits.
-                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                self._lock.close()
-            else:
-                break
-        return str(number)
 
     def _serve(self) -> None:
         while True:
@@ -281,11 +247,11 @@ class MetricsSocket:
                 return
             with contextlib.suppress(OSError), connection:
                 connection.settimeout(_NEIGHBOUR_TIMEOUT_SECONDS)
-                connection.sendall(self._packed())
+                connection.sendall(f"{self._text(self.slot)}{_END}".encode())
 
     def close(self) -> None:
         """Stop serving."""
-        self._path.unlink(missing_ok=True)
+        self.path.unlink(missing_ok=True)
         # Closing alone does not wake a thread in accept().
         with contextlib.suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
@@ -293,23 +259,36 @@ class MetricsSocket:
         self._lock.close()
 
 
-def _read_neighbours(folder: Path, own: str) -> Iterator[Metric]:
+def _take_slot(folder: Path, process: str) -> tuple[str, IO[str]]:
+    """Return a slot and the file that holds its lock until it is closed or this process exits."""
+    for number in itertools.count():
+        lock = (folder / f"{process}-{number}.lock").open("w")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.close()
+        else:
+            break
+    return str(number), lock
+
+
+def _read_neighbours(folder: Path, own: MetricsSocket | None) -> Iterator[str]:
     """Read the metrics of all other processes in the folder, except those that fail."""
     for path in sorted(folder.glob("*.sock")):
-        process, _, slot = path.stem.rpartition("-")
-        if path.stem == own or not process:
+        if own is not None and path == own.path:
             continue
-        with contextlib.suppress(OSError, ValueError):
-            yield from unpack(_read_socket(path), process=process, slot=slot)
-
-
-def _read_socket(path: Path) -> bytes:
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-        connection.settimeout(_NEIGHBOUR_TIMEOUT_SECONDS)
-        with _short_path(path) as address:
-            connection.connect(address)
-        with connection.makefile("rb") as answer:
-            return answer.read()
+        with (
+            contextlib.suppress(OSError, ValueError),
+            socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection,
+        ):
+            connection.settimeout(_NEIGHBOUR_TIMEOUT_SECONDS)
+            with _short_path(path) as address:
+                connection.connect(address)
+            with connection.makefile("rb") as answer:
+                text = answer.read().decode()
+            # A process that ended meanwhile may have sent only a part.
+            if text.endswith(_END):
+                yield text.removesuffix(_END)
 
 
 @contextlib.contextmanager
@@ -347,7 +326,7 @@ class MetricsPort:
 
     def _run(self) -> None:
         warned = False
-        while not self._closed.is_set():
+        while not self._closed.wait(_RETRY_EVERY_SECONDS if warned else 0):
             try:
                 server = _Server(self._address, self._text, self._token)
             except OSError as error:
@@ -357,7 +336,6 @@ class MetricsPort:
                         extra={"port": self._address[1], "error": type(error).__name__},
                     )
                 warned = True
-                time.sleep(_RETRY_EVERY_SECONDS)
                 continue
             with server:
                 host, port = server.server_address[:2]
