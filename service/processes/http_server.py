@@ -51,6 +51,8 @@ _TOO_MANY, _RETRY_SECONDS = b"Too many requests come in now.", 10
 # While checks are refused, each client's next check still gets a thread after this long.
 _ASKS_EVERY_SECONDS = 1.0
 _PROBES = ("/livez", "/readyz")
+# A new connection's first bytes that are looked at in a flood.
+_PEEKED_BYTES = 65_536
 # The time in which requests in progress may finish after the signal to stop. A client that is cut
 # off can repeat its request: comments are stored before the response is sent.
 DRAIN_SECONDS = 8.0
@@ -156,6 +158,33 @@ def _is_check(request: _Parser) -> bool:
     return bool(request.path) and waits_for_verdict(request.command, request.path, request.query)
 
 
+def _path_of_check(came: bytes) -> str:
+    """Return the path of a whole request that waits for its verdict, "" for anything else."""
+    head, _, body = came.partition(b"\r\n\r\n")
+    line, *headers = head.decode("latin-1").split("\r\n")
+    lengths = [one[15:].strip() for one in headers if one[:15].lower() == "content-length:"]
+    if lengths != [str(len(body))]:
+        return ""
+    method, _, rest = line.partition(" ")
+    path, _, query = rest.partition(" ")[0].partition("?")
+    return path if waits_for_verdict(method, path, query) else ""
+
+
+def _refusal(path: str) -> bytes:
+    """Return a whole 503 to a request with this path; it closes the connection."""
+    head = [
+        b"HTTP/1.1 503 Service Unavailable",
+        b"Content-Type: text/plain; charset=utf-8",
+        b"Content-Length: %d" % len(_TOO_MANY),
+        b"Retry-After: %d" % random.randint(1, _RETRY_SECONDS),  # noqa: S311  # no secret
+        b"Connection: close",
+    ]
+    if path.endswith("/comment-check"):
+        # With a guid, WordPress holds the comment; without one it would publish it.
+        head.append(b"X-akismet-guid: %s" % uuid.uuid4().hex.encode())
+    return b"\r\n".join([*head, b"", _TOO_MANY])
+
+
 class _Channel(HTTPChannel):  # type: ignore[misc]  # waitress ships no types
     """A connection that records since when its client has been idle or slow."""
 
@@ -190,18 +219,8 @@ class _Channel(HTTPChannel):  # type: ignore[misc]  # waitress ships no types
         while self.requests:
             self.requests.pop().close()
         self.close_when_flushed = True
-        head = [
-            b"HTTP/1.1 503 Service Unavailable",
-            b"Content-Type: text/plain; charset=utf-8",
-            b"Content-Length: %d" % len(_TOO_MANY),
-            b"Retry-After: %d" % random.randint(1, _RETRY_SECONDS),  # noqa: S311  # no secret
-            b"Connection: close",
-        ]
-        if path.endswith("/comment-check"):
-            # With a guid, WordPress holds the comment; without one it would publish it.
-            head.append(b"X-akismet-guid: %s" % uuid.uuid4().hex.encode())
         with suppress(ClientDisconnected):
-            self.write_soon(b"\r\n".join([*head, b"", _TOO_MANY]))
+            self.write_soon(_refusal(path))
 
     def client(self) -> str:
         """Return the client: behind proxies the one that they name, once the head was parsed."""
@@ -239,8 +258,6 @@ class _Channel(HTTPChannel):  # type: ignore[misc]  # waitress ships no types
 class HttpServer(TcpWSGIServer):  # type: ignore[misc]  # waitress ships no types
     """Serves an application on a listening socket."""
 
-    channel_class = _Channel
-
     def __init__(
         self,
         application: Any,
@@ -254,9 +271,11 @@ class HttpServer(TcpWSGIServer):  # type: ignore[misc]  # waitress ships no type
         self._asked_at: dict[str, float] = {}
         self.trusted_proxies = trusted_proxies
         self._most = threads + _MORE_THAN_THREADS
-        self._evicted = self._refused = 0
+        self._evicted = self._refused = self._accepted = 0
         self._tidy_at = 0.0
+        self._defers = False
         self.turns = 0
+        self.channel_class = self._open
         dispatcher = ThreadedTaskDispatcher()
         dispatcher.set_thread_count(threads)
         super().__init__(
@@ -277,6 +296,8 @@ class HttpServer(TcpWSGIServer):  # type: ignore[misc]  # waitress ships no type
     def turn(self) -> None:
         """Handle the pending events, or wait a moment for one."""
         self.turns += 1
+        if self.accepting:
+            self._defer(wanted=self._is_flooded())
         # Not within the loop: an event of a closed connection must not reach a new one that has the
         # same descriptor.
         self._make_room()
@@ -294,29 +315,59 @@ class HttpServer(TcpWSGIServer):  # type: ignore[misc]  # waitress ships no type
         """
         request = task.requests[0]
         refused = len(self.active_channels) > self._most and request.path not in _PROBES
-        if not refused and _is_check(request):
-            busy = self.task_dispatcher.active_count + len(self.task_dispatcher.queue)
-            refused = self._refuses_checks(busy) and not self._is_due(task)
+        if not refused and _is_check(request) and self._is_flooded():
+            client = task.client()
+            refused = not self._is_due(client)
+            if not refused:
+                self._asked_at[client] = time.time()
         if refused:
             self._refused += 1
             task.refuse()
         else:
             super().add_task(task)
 
-    def _is_due(self, task: _Channel) -> bool:
-        now, client = time.time(), task.client()
-        if now - self._asked_at.get(client, 0.0) < _ASKS_EVERY_SECONDS:
-            return False
-        self._asked_at[client] = now
-        return True
+    def _is_flooded(self) -> bool:
+        busy = self.task_dispatcher.active_count + len(self.task_dispatcher.queue)
+        return self._refuses_checks(busy)
+
+    def _defer(self, *, wanted: bool) -> None:
+        """On Linux, accept connections only once their first bytes are there, if `wanted`."""
+        if wanted != self._defers and hasattr(socket, "TCP_DEFER_ACCEPT"):
+            self._defers = wanted
+            self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_DEFER_ACCEPT, int(wanted))
+
+    def _is_due(self, client: str) -> bool:
+        return time.time() - self._asked_at.get(client, 0.0) >= _ASKS_EVERY_SECONDS
 
     def handle_accept(self) -> None:
         """Accept the waiting connections."""
         for _ in range(_ACCEPTED_A_TURN):
-            before = len(self.active_channels)
+            before = self._accepted
             super().handle_accept()
-            if len(self.active_channels) == before:
+            if self._accepted == before:
                 return
+
+    def _open(
+        self, _: object, connection: socket.socket, address: Any, *given: Any, **named: Any
+    ) -> None:
+        """Serve a new connection, or refuse its check at once in a flood.
+
+        Reading requests that are refused would take most of the time. Not behind a proxy: its
+        connections carry other clients' requests too.
+        """
+        self._accepted += 1
+        if not self.trusted_proxies and self._is_flooded():
+            with suppress(OSError):
+                came = connection.recv(_PEEKED_BYTES, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+                path = _path_of_check(came)
+                if path and not self._is_due(one_client(address[0])):
+                    # Closing with unread bytes would reset the connection before it is answered.
+                    connection.recv(len(came))
+                    connection.send(_refusal(path))
+                    connection.close()
+                    self._refused += 1
+                    return
+        _Channel(self, connection, address, *given, **named)
 
     def _make_room(self) -> None:
         """Close slow connections while there are too many."""
@@ -349,6 +400,7 @@ class HttpServer(TcpWSGIServer):  # type: ignore[misc]  # waitress ships no type
         if not shared:
             self._accept_waiting()
         self.accepting = False
+        self._defer(wanted=False)
         self.socket.close()
         deadline = time.monotonic() + DRAIN_SECONDS
         while self._in_progress() and time.monotonic() < deadline:

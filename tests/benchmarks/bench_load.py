@@ -72,7 +72,8 @@ def main() -> None:
             used = {name: round(after[pid, name] - before[pid, name]) for pid, name in after}
             memory = {name: round(pss_mb(pid)) for pid, name in after}
             print(f"  processor seconds: {used}; memory in MB: {memory}")
-            print(f"  all judged after {wait_until_quiet(database, seconds=300.0)} s", flush=True)
+            judged = wait_until_quiet(database, seconds=300.0, sent=False)
+            print(f"  all judged after {judged} s", flush=True)
 
 
 def make_requests(up: Mapping[str, Any]) -> Iterator[bytes]:

@@ -359,16 +359,15 @@ class Faults:
             return list(map(tuple, connection.exec_driver_sql(query)))
 
 
-def wait_until_quiet(database: sa.Engine, *, seconds: float) -> float | None:
-    """Wait until all is judged and sent; return how long it took, None if it takes longer."""
-    unfinished = (
-        "SELECT id FROM comments WHERE outcome IS NULL"
-        " UNION ALL SELECT id FROM deliveries WHERE state = 'waiting' LIMIT 1"
-    )
+def wait_until_quiet(database: sa.Engine, *, seconds: float, sent: bool = True) -> float | None:
+    """Wait until all is judged and, if `sent`, sent; return how long it took, None if longer."""
+    unfinished = "SELECT id FROM comments WHERE outcome IS NULL"
+    if sent:
+        unfinished += " UNION ALL SELECT id FROM deliveries WHERE state = 'waiting'"
     began = time.monotonic()
     while time.monotonic() < began + seconds:
         with reading(database) as connection:
-            if connection.exec_driver_sql(unfinished).first() is None:
+            if connection.exec_driver_sql(f"{unfinished} LIMIT 1").first() is None:
                 return time.monotonic() - began
         time.sleep(0.25)
     return None
