@@ -81,7 +81,7 @@ class VersionShelf:
         """
         folder = self._known(name).parent
         before = _current(folder)
-        with _conflicts(": promote where it can, or set SLOPSIEVE_MODELS_DIR to a folder that can"):
+        with _conflicts(": use `slopsieve models promote` where it can, or SLOPSIEVE_MODELS_DIR"):
             promote(folder, name, check=check)
         return before
 
