@@ -14,7 +14,7 @@ from service.domain.decision import BulkDecision, DecidedComment, DecidedPage, D
 from service.domain.delivery import Delivery
 from service.domain.errors import ConflictError, NotFoundError
 from service.ports.audit import Acts, BulkDecisionAct
-from service.stores.cursor import APPEAL_RANK
+from service.stores.cursor import APPEAL_RANK, REST_RANK
 from service.stores.sql.audit_log import insert_entries
 from service.stores.sql.base import (
     SqlStore,
@@ -27,7 +27,7 @@ from service.stores.sql.base import (
 )
 from service.stores.sql.deliveries import cancel_unsent, insert_deliveries, kept_of
 from service.stores.sql.engine import reading
-from service.stores.sql.review_queue import POSITION_COLUMNS, rank_of
+from service.stores.sql.review_queue import POSITION_COLUMNS, Position, position_from, rank_of
 from service.stores.sql.rows import (
     Row,
     comment_from,
@@ -75,8 +75,8 @@ class DecisionStore(SqlStore):
         is in force; then nothing is stored.
         """
         positions = _lock_comments(tx, [decision.comment_id])
-        row = known(positions.get(decision.comment_id), "comment", decision.comment_id)
-        if row.withdrawn_at is not None:
+        position = known(positions.get(decision.comment_id), "comment", decision.comment_id)
+        if position.withdrawn_at is not None:
             raise ConflictError("the site withdrew this comment in the meantime")
         if instead_of is not None:
             _refuse_another(tx, decision.comment_id, instead_of)
@@ -123,9 +123,9 @@ class DecisionStore(SqlStore):
                 return []
         wanted = [one.comment_id for one in decisions]
         positions = {
-            key: row
-            for key, row in _lock_comments(tx, wanted).items()
-            if row.withdrawn_at is None and row.review_rank != APPEAL_RANK
+            key: position
+            for key, position in _lock_comments(tx, wanted).items()
+            if position.withdrawn_at is None and position.review_rank != APPEAL_RANK
         }
         ruled = _already_ruled(tx, decisions[0], list(positions), or_otherwise=open_only)
         new = [one for one in decisions if one.comment_id in positions.keys() - ruled]
@@ -293,7 +293,9 @@ def _with_comments(connection: sa.Connection, rows: Sequence[Row]) -> list[Decid
     ]
 
 
-def _lock_comments(connection: sa.Connection, ids: Sequence[CommentId]) -> dict[CommentId, Row]:
+def _lock_comments(
+    connection: sa.Connection, ids: Sequence[CommentId]
+) -> dict[CommentId, Position]:
     """Return the comments' positions in the review queue; the rows are locked."""
     # Sorted, so that concurrent calls do not deadlock.
     query = (
@@ -302,7 +304,7 @@ def _lock_comments(connection: sa.Connection, ids: Sequence[CommentId]) -> dict[
         .order_by(comments.c.id)
         .with_for_update(key_share=True)
     )
-    return {row.id: row for row in connection.execute(query)}
+    return {row.id: position_from(row) for row in connection.execute(query)}
 
 
 def _refuse_another(
@@ -332,7 +334,7 @@ def _already_ruled(
 def _append(
     connection: sa.Connection,
     new: Sequence[Decision],
-    positions: Mapping[CommentId, Row],
+    positions: Mapping[CommentId, Position],
     messages: Sequence[Delivery],
 ) -> list[Decision]:
     """Add decisions of one action; return those they replace. The comments must be locked."""
@@ -360,7 +362,7 @@ def _append(
 def _apply_undo(
     connection: sa.Connection,
     undone: Sequence[Decision],
-    positions: Mapping[CommentId, Row],
+    positions: Mapping[CommentId, Position],
     messages: Sequence[Delivery],
 ) -> None:
     """Update comments and messages after decisions were undone. The comments must be locked."""
@@ -385,24 +387,25 @@ def _mark_undone(
 
 
 def _update_comments(
-    connection: sa.Connection, positions: Sequence[Row], *, by: Decision | None
+    connection: sa.Connection, positions: Sequence[Position], *, by: Decision | None
 ) -> None:
     """Set the comments' `decided` and `review_rank`; None undoes.
 
     A person's decision closes appeals, undoing it reopens them.
     """
     ranks = []
-    for row in positions:
-        appealed = row.appealed_at is not None
+    for one in positions:
+        appealed = one.appealed_at is not None
         if by is not None:
-            appealed = row.review_rank == APPEAL_RANK and not made_by_person(by)
-        rank = rank_of(row, decided=by is not None, appealed=appealed)
-        ranks.append({"decided_id": row.id, "decided": by is not None, "review_rank": rank})
+            appealed = one.review_rank == APPEAL_RANK and not made_by_person(by)
+        before = APPEAL_RANK if appealed else REST_RANK
+        rank = rank_of(replace(one, decided=by is not None, review_rank=before))
+        ranks.append({"decided_id": one.id, "decided": by is not None, "review_rank": rank})
     is_it = comments.c.id == sa.bindparam("decided_id")
     connection.execute(sa.update(comments).where(is_it), ranks)
 
 
-def _count(connection: sa.Connection, bulk_decision_id: str, decided: Sequence[Row]) -> None:
+def _count(connection: sa.Connection, bulk_decision_id: str, decided: Sequence[Position]) -> None:
     """Add comments to the counts and sites of a locked bulk decision."""
     connection.execute(
         sa.update(strokes)
@@ -412,7 +415,7 @@ def _count(connection: sa.Connection, bulk_decision_id: str, decided: Sequence[R
             n_left_out=strokes.c.n_left_out - len(decided),
         )
     )
-    site_ids = sorted({row.site_id for row in decided})
+    site_ids = sorted({one.site_id for one in decided})
     rows = [{"stroke_id": bulk_decision_id, "site_id": site_id} for site_id in site_ids]
     connection.execute(insert_if_free(connection, stroke_sites), rows)
 

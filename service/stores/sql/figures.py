@@ -98,20 +98,17 @@ def _received(
 def _days(connection: sa.Connection, scope: Scope) -> tuple[DayCount, ...]:
     day = _utc_day(connection).label("day")
     number = sa.func.count().label("number")
-    judged = (
-        sa.select(day, comments.c.outcome, number)
-        .where(*_received(scope), comments.c.outcome.in_([one.value for one in Outcome]))
-        .group_by(day, comments.c.outcome)
-    )
-    unjudged = sa.select(day, number).where(*_received(scope), has_no_verdict).group_by(day)
+    query = sa.select(day, comments.c.outcome, number).where(*_received(scope))
+    # Separately, because an index cannot serve both conditions at once.
+    conditions = (comments.c.outcome.in_([one.value for one in Outcome]), has_no_verdict)
     return tuple(
         DayCount(
-            day=_FIRST_DAY + timedelta(row.day), outcome=Outcome(row.outcome), comments=row.number
+            day=_FIRST_DAY + timedelta(row.day),
+            outcome=row.outcome and Outcome(row.outcome),
+            comments=row.number,
         )
-        for row in connection.execute(judged)
-    ) + tuple(
-        DayCount(day=_FIRST_DAY + timedelta(row.day), outcome=None, comments=row.number)
-        for row in connection.execute(unjudged)
+        for wanted in conditions
+        for row in connection.execute(query.where(wanted).group_by(day, comments.c.outcome))
     )
 
 

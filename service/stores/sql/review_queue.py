@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from datetime import datetime
 
 import sqlalchemy as sa
@@ -10,84 +11,68 @@ import sqlalchemy as sa
 from service.domain.case import Claim
 from service.domain.comment import CommentId, Label, SiteId
 from service.domain.decision import Mode
-from service.domain.verdict import Outcome
+from service.domain.verdict import Outcome, SecondOpinion
 from service.scoring.review_order import review_at
 from service.stores.cursor import APPEAL_RANK, CHECK_RANK, REST_RANK, UNSURE_RANK
 from service.stores.sql.base import SqlStore, rows_in, transaction, upsert
 from service.stores.sql.engine import reading
-from service.stores.sql.rows import Row, reader, second_opinion_from, settings_from, writer
+from service.stores.sql.rows import reader, second_opinion_from, settings_from, writer
 from service.stores.sql.tables import claims, comments, sites, users, waits_for_review
 
-# Columns to read and lock before a transaction changes a comment's position.
-POSITION_COLUMNS = (
-    comments.c.id,
-    comments.c.site_id,
-    comments.c.received_at,
-    comments.c.outcome,
-    comments.c.p_spam,
-    comments.c.audit,
-    comments.c.decided,
-    comments.c.reported_as,
-    comments.c.withdrawn_at,
-    comments.c.second_opinion,
-    comments.c.appealed_at,
-    comments.c.review_rank,
-)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Position:
+    """The columns of a comment's row that its position in the review queue depends on."""
+
+    id: CommentId
+    site_id: SiteId
+    received_at: datetime
+    outcome: Outcome | None
+    p_spam: float | None
+    audit: bool
+    decided: bool
+    # The label of the newest report.
+    reported_as: Label | None
+    withdrawn_at: datetime | None
+    second_opinion: SecondOpinion | None
+    appealed_at: datetime | None
+    # `APPEAL_RANK` while an appeal is open.
+    review_rank: int
 
 
-def rank_of(
-    position: Row,
-    *,
-    outcome: Outcome | None = None,
-    audit: bool | None = None,
-    decided: bool | None = None,
-    reported_as: Label | None = None,
-    appealed: bool | None = None,
-) -> int:
-    """Return a comment's new `review_rank` after these changes; see `Case.needs_review`.
+# To read and lock before a transaction changes a comment's position.
+POSITION_COLUMNS = tuple(comments.c[field.name] for field in fields(Position))
+position_from = reader(Position, second_opinion=second_opinion_from)
 
-    The audit sample, and verdicts that the newest report (`reported_as`) contradicts, are checked.
+
+def rank_of(position: Position) -> int:
+    """Return the `review_rank` of a comment with these values; see `Case.needs_review`.
+
+    The audit sample, and verdicts that the newest report contradicts, are checked.
     """
-    outcome, reported_as = _judged(position, outcome), _reported(position, reported_as)
+    outcome, reported_as = position.outcome, position.reported_as
     if outcome is None or position.withdrawn_at is not None:
         return REST_RANK
-    if appealed is None:
-        appealed = position.review_rank == APPEAL_RANK
-    if appealed:
+    if position.review_rank == APPEAL_RANK:
         return APPEAL_RANK
-    if position.decided if decided is None else decided:
+    if position.decided:
         return REST_RANK
     if outcome is Outcome.UNSURE:
         return UNSURE_RANK
     disputed = reported_as is not None and reported_as.value != outcome.value
-    return CHECK_RANK if disputed or (position.audit if audit is None else audit) else REST_RANK
+    return CHECK_RANK if disputed or position.audit else REST_RANK
 
 
-def review_at_of(
-    position: Row,
-    *,
-    mode: Mode,
-    outcome: Outcome | None = None,
-    p_spam: float | None = None,
-    reported_as: Label | None = None,
-) -> datetime:
-    """Return a comment's new `review_at` after these changes."""
+def review_at_of(position: Position, *, mode: Mode) -> datetime:
+    """Return the `review_at` of a comment with these values."""
     return review_at(
         position.received_at,
         mode=mode,
-        outcome=_judged(position, outcome),
-        p_spam=(position.p_spam or 0.0) if p_spam is None else p_spam,
-        reported_as=_reported(position, reported_as),
-        opinion=second_opinion_from(position.second_opinion),
+        outcome=position.outcome,
+        p_spam=position.p_spam or 0.0,
+        reported_as=position.reported_as,
+        opinion=position.second_opinion,
     )
-
-
-def _judged(position: Row, now: Outcome | None) -> Outcome | None:
-    return now or (Outcome(position.outcome) if position.outcome else None)
-
-
-def _reported(position: Row, now: Label | None) -> Label | None:
-    return now or (Label(position.reported_as) if position.reported_as else None)
 
 
 def place_waiting(
@@ -107,17 +92,16 @@ def place_waiting(
     )
     if after is not None:
         query = query.where(comments.c.id > after)
-    rows = connection.execute(query).all()
-    if not rows:
+    positions = [position_from(row) for row in connection.execute(query)]
+    if not positions:
         return None
     # Read after the rows are locked: a concurrent verdict or report waits for them.
     mode = modes_of(connection, [site_id])[site_id]
     connection.execute(
         sa.update(comments).where(comments.c.id == sa.bindparam("placed_id")),
-        [{"placed_id": row.id, "review_at": review_at_of(row, mode=mode)} for row in rows],
+        [{"placed_id": one.id, "review_at": review_at_of(one, mode=mode)} for one in positions],
     )
-    last: CommentId = rows[-1].id
-    return last
+    return positions[-1].id
 
 
 def modes_of(connection: sa.Connection, site_ids: Iterable[SiteId]) -> dict[SiteId, Mode]:

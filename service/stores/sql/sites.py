@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
 
 import sqlalchemy as sa
 
@@ -240,42 +239,37 @@ class EndpointStore(SqlStore):
         `put` and `change` end a pause.
         """
         given = {"refused_at": refused_at, "rests_until": rests_until, "called_at": called_at}
-        row = _lock(tx, endpoint)
-        if row is None:
-            return
-        kept = endpoint_from(row)
-        later = {name: max(at, getattr(kept, name) or at) for name, at in given.items() if at}
-        tx.execute(
-            sa.update(site_endpoints)
-            .where(site_endpoints.c.site_id == endpoint.site_id)
-            .values(later)
-        )
+        kept = _lock(tx, endpoint)
+        if kept is not None:
+            later = {name: max(at, getattr(kept, name) or at) for name, at in given.items() if at}
+            tx.execute(_update(endpoint).values(later))
 
     @transaction
     def begin_call(
         self, tx: sa.Connection, endpoint: Endpoint, *, at: datetime, until: datetime
     ) -> bool:
         """Pause until `until`; return True to one caller, False if paused or replaced."""
-        row = _lock(tx, endpoint)
-        if row is None or endpoint_from(row).is_paused(at):
+        kept = _lock(tx, endpoint)
+        if kept is None or kept.is_paused(at):
             return False
-        tx.execute(
-            sa.update(site_endpoints)
-            .where(site_endpoints.c.site_id == endpoint.site_id)
-            .values(rests_until=until)
-        )
+        tx.execute(_update(endpoint).values(rests_until=until))
         return True
 
 
-def _lock(connection: sa.Connection, endpoint: Endpoint) -> sa.Row[Any] | None:
-    """Return the site's row, locked, None if its endpoint was replaced."""
+def _update(endpoint: Endpoint) -> sa.Update:
+    return sa.update(site_endpoints).where(site_endpoints.c.site_id == endpoint.site_id)
+
+
+def _lock(connection: sa.Connection, endpoint: Endpoint) -> Endpoint | None:
+    """Return the site's endpoint, locked, None if it was replaced."""
     query = (
         sa.select(site_endpoints)
         .where(site_endpoints.c.site_id == endpoint.site_id)
         .with_for_update()
     )
     row = connection.execute(query).one_or_none()
-    return row if row is not None and endpoint_from(row).secrets == endpoint.secrets else None
+    kept = None if row is None else endpoint_from(row)
+    return kept if kept and kept.secrets == endpoint.secrets else None
 
 
 class InboundStore(SqlStore):

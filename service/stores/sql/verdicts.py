@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 import sqlalchemy as sa
@@ -15,7 +16,7 @@ from service.domain.delivery import Delivery
 from service.domain.verdict import Outcome, RuleFacts, SecondOpinion, SiteRules, Verdict
 from service.ports.audit import AuditEntry
 from service.ports.delivery import Tell
-from service.stores.cursor import REST_RANK, UNSURE_RANK
+from service.stores.cursor import APPEAL_RANK, REST_RANK, UNSURE_RANK
 from service.stores.sql.audit_log import insert_entry
 from service.stores.sql.base import (
     SqlStore,
@@ -32,14 +33,17 @@ from service.stores.sql.deliveries import hasten_callbacks, insert_deliveries, i
 from service.stores.sql.engine import reading
 from service.stores.sql.review_queue import (
     POSITION_COLUMNS,
+    Position,
     modes_of,
     place_waiting,
+    position_from,
     rank_of,
     review_at_of,
 )
 from service.stores.sql.rows import (
     SENDER_COLUMNS,
     Row,
+    Values,
     report_values,
     second_opinion_from,
     settings_from,
@@ -153,26 +157,25 @@ def _add(
     connection.execute(sa.insert(verdicts), [verdict_values(new[key]) for key in positions])
     connection.execute(
         sa.update(comments).where(comments.c.id == sa.bindparam("judged_id")),
-        [
-            {
-                "judged_id": key,
-                "outcome": new[key].outcome.value,
-                "degraded": new[key].degraded,
-                "p_spam": new[key].p_spam,
-                "audit": key in audit,
-                "review_rank": rank_of(row, outcome=new[key].outcome, audit=key in audit),
-                "review_at": review_at_of(
-                    row,
-                    mode=settings_from(row.settings).mode,
-                    outcome=new[key].outcome,
-                    p_spam=new[key].p_spam,
-                ),
-            }
-            for key, row in positions.items()
-        ],
+        [_judged_values(row, new[key], audit=key in audit) for key, row in positions.items()],
     )
     mark_for_index(connection, list(positions))
     return positions
+
+
+def _judged_values(row: Row, verdict: Verdict, *, audit: bool) -> Values:
+    judged = replace(
+        position_from(row), outcome=verdict.outcome, p_spam=verdict.p_spam, audit=audit
+    )
+    return {
+        "judged_id": judged.id,
+        "outcome": verdict.outcome.value,
+        "degraded": verdict.degraded,
+        "p_spam": verdict.p_spam,
+        "audit": audit,
+        "review_rank": rank_of(judged),
+        "review_at": review_at_of(judged, mode=settings_from(row.settings).mode),
+    }
 
 
 _account = comments.c.sender_account_key
@@ -261,22 +264,22 @@ class ReportStore(SqlStore):
             return insert_new(tx, reports, report_values(report))
         is_of_site = comments.c.site_id == report.site_id
         comment = _lock_comment(tx, report.comment_id, is_of_site)
-        if comment.reported_as == report.label.value:
+        if comment.reported_as is report.label:
             return False
         if not insert_new(tx, reports, report_values(report)):
             return False
-        rank = rank_of(comment, reported_as=report.label)
+        reported = replace(comment, reported_as=report.label)
         mode = modes_of(tx, [comment.site_id])[comment.site_id]
         tx.execute(
             sa.update(comments)
             .where(comments.c.id == comment.id)
             .values(
                 reported_as=report.label.value,
-                review_rank=rank,
-                review_at=review_at_of(comment, mode=mode, reported_as=report.label),
+                review_rank=rank_of(reported),
+                review_at=review_at_of(reported, mode=mode),
             )
         )
-        if tell is not None and rank < REST_RANK == rank_of(comment):
+        if tell is not None and rank_of(reported) < REST_RANK == rank_of(comment):
             insert_deliveries(tx, tell(load_cases(tx, [comment.id])))
         return True
 
@@ -294,7 +297,7 @@ class ReportStore(SqlStore):
         (case,) = load_cases(tx, [comment_id])
         if case.appeal is not None or case.action is Action.PUBLISH:
             return False
-        rank = rank_of(position, appealed=True)
+        rank = rank_of(replace(position, review_rank=APPEAL_RANK))
         tx.execute(
             sa.update(comments)
             .where(comments.c.id == comment_id)
@@ -306,11 +309,12 @@ class ReportStore(SqlStore):
 
 def _lock_comment(
     connection: sa.Connection, comment_id: CommentId, wanted: sa.ColumnElement[bool]
-) -> Row:
+) -> Position:
     """Return a comment's position, locked against verdicts and decisions."""
     query = (
         sa.select(*POSITION_COLUMNS)
         .where(comments.c.id == comment_id, wanted)
         .with_for_update(key_share=True)
     )
-    return known(connection.execute(query).one_or_none(), "comment", comment_id)
+    row = connection.execute(query).one_or_none()
+    return position_from(known(row, "comment", comment_id))

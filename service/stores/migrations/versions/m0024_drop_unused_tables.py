@@ -6,8 +6,6 @@ from alembic import op
 
 revision = "m0024"
 down_revision = "m0023"
-branch_labels = None
-depends_on = None
 
 one_way = True
 

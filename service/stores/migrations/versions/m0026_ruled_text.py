@@ -7,8 +7,6 @@ from alembic import op
 
 revision = "m0026"
 down_revision = "m0025"
-branch_labels = None
-depends_on = None
 
 comments = sa.table("comments", sa.column("edit", sa.Text()))
 

@@ -7,8 +7,6 @@ from alembic import op
 
 revision = "m0028"
 down_revision = "m0027"
-branch_labels = None
-depends_on = None
 
 _TEXT = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 _MOMENT = sa.BigInteger().with_variant(sa.TIMESTAMP(timezone=True), "postgresql")

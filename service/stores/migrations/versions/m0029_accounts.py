@@ -6,8 +6,6 @@ from service.stores.migrations.online import create_index_online, drop_index_onl
 
 revision = "m0029"
 down_revision = "m0028"
-branch_labels = None
-depends_on = None
 
 online = True
 
