@@ -43,14 +43,18 @@ _SMALL_CAPITAL = re.compile("LATIN LETTER SMALL CAPITAL ([A-Z])")
 _MARK = "\u0300-\u036f"
 _LINES = "\u0305\u0332-\u0337\u033f"
 _MARKED = re.compile(f"(?:[^\\W\\d_][{_MARK}]+){{4,}}")
+# Emoji joined by a zero-width joiner are one picture; its first one stands for it (Unicode
+# Technical Standard 51, "Unicode Emoji").
+_EMOJI = "\u2190-\u2bff\U0001f000-\U0001faff"
+_JOINED = f"(?<=[{_EMOJI}\ufe0f])\u200d[{_EMOJI}]"
 _ODD = re.compile(
-    f"(?P<dropped>[{HIDDEN}{_LINES}]+|(?<=[^\\W_])\u0338+"
+    f"(?P<dropped>(?:{_JOINED}|[{HIDDEN}{_LINES}])+|(?<=[^\\W_])\u0338+"
     f"|(?<![\u0370-\u03ff\u1f00-\u1fff])[{_MARK}]{{3,}})"
     f"|(?P<row>[{_STYLED}{_STYLED_IN_A_ROW}]{{3,}})|(?P<styled>[{_STYLED}]+)"
 )
 # Finds rows of these quickly; `_ODD` tries every alternative at each character.
-_ODD_ROW = re.compile(f"[{HIDDEN}{_MARK}{_STYLED}{_STYLED_IN_A_ROW}]+")
-_ONLY_HIDDEN = re.compile(f"[{HIDDEN}]+")
+_ODD_ROW = re.compile(f"(?:{_JOINED}|[{HIDDEN}{_MARK}{_STYLED}{_STYLED_IN_A_ROW}])+")
+_ONLY_HIDDEN = re.compile(f"(?:{_JOINED}|[{HIDDEN}])+")
 _MARKS = re.compile(f"[{_MARK}]+")
 
 _LETTER_OR_DIGIT = "A-Za-z0-9\u00c0-\u024f\u0370-\u03ff\u0400-\u04ff"

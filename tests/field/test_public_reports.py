@@ -19,9 +19,9 @@ REPORTS = [
     json.loads(line)
     for line in Path(__file__).with_name("reports.jsonl").read_text("utf-8").splitlines()
 ]
-# What `e5-20261129-2` judges otherwise: two sincere comments wait, three advertisements are
+# What `e5-20261129-2` judges otherwise: a sincere comment waits, three advertisements are
 # published.
-MISSED = {31: ["unsure"], 46: ["unsure"], 51: ["ham"], 84: ["ham"], 95: ["ham"]}
+MISSED = {46: ["unsure"], 51: ["ham"], 84: ["ham"], 95: ["ham"]}
 
 
 @pytest.fixture(scope="module")
