@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 from service.domain.case import Case
 from service.domain.comment import SiteId
-from service.domain.decision import DecidedComment, Decision, Ruling
+from service.domain.decision import DecidedComment, Decision
 from service.domain.delivery import Delivery, DeliveryForm, Endpoint, EventKind
 from service.domain.errors import ModerationError
 from service.domain.published import StatementLinks, as_published
@@ -26,7 +27,7 @@ Endpoints = Mapping[SiteId, Endpoint | None]
 """The endpoint of each site, None for a site without one."""
 
 
-def _tell_of_decisions(seen: Iterable[Case], services: Services, *, at_once: bool = False) -> None:
+def _send_changes(seen: Iterable[Case], services: Services, *, at_once: bool = False) -> None:
     """Deliver the messages that were stored with decisions or their undoing.
 
     `seen` are the cases as they were before. If a verdict was stored meanwhile, another message is
@@ -36,9 +37,8 @@ def _tell_of_decisions(seen: Iterable[Case], services: Services, *, at_once: boo
     try:
         found = services.cases.find(list(unjudged)) if unjudged else ()
         late = [case for case in found if case.verdict is not None]
-        messages = write_decision_messages(
-            [case for case in late if case.decision], services, at_once=at_once
-        )
+        ruled = [case for case in late if case.decision]
+        messages = _write_decision_messages(ruled, services, at_once=at_once)
         # The verdict's message named a decision that was undone since, and may have been withdrawn.
         before_ruled = [case for case in late if unjudged[case.comment.id].decision]
         messages += write_verdict_messages(before_ruled, services)
@@ -54,7 +54,7 @@ def write_verdict_messages(
 ) -> list[Delivery]:
     """Return the messages to store with verdicts: the verdict, and a request for review.
 
-    With `endpoints`, from `endpoints_of`, no store is read.
+    With `endpoints`, no store is read.
     """
     events = []
     for case in cases:
@@ -77,7 +77,8 @@ def write_messages(
     triggered.
     """
     if endpoints is None:
-        endpoints = endpoints_of((case for case, _ in events), services)
+        site_ids = {case.comment.site_id for case, _ in events}
+        endpoints = {site_id: services.endpoints.get(site_id) for site_id in site_ids}
     known = {case.comment.id: case for case in before}
     return [
         _delivery(case, event, endpoint, services)
@@ -87,48 +88,19 @@ def write_messages(
     ]
 
 
-def endpoints_of(cases: Iterable[Case], services: Services) -> Endpoints:
-    """Return the endpoints of these cases' sites."""
-    site_ids = {case.comment.site_id for case in cases}
-    return {site_id: services.endpoints.get(site_id) for site_id in site_ids}
-
-
-def write_ruling_messages(
-    cases: Sequence[Case], services: Services, *, before: Iterable[Case], at_once: bool = False
-) -> list[Delivery]:
-    """Return the messages to store with rulings or their undoing.
-
-    `before` are the same cases as they were before. Verdicts' messages are included: the store uses
-    them to replace those that were withdrawn with an earlier ruling.
-    """
-    judged = [case for case in cases if case.verdict is not None]
-    return [
-        *write_decision_messages(cases, services, before=before, at_once=at_once),
-        *write_verdict_messages(judged, services),
-    ]
-
-
-def write_decision_messages(
+def _write_decision_messages(
     cases: Sequence[Case], services: Services, *, before: Iterable[Case] = (), at_once: bool = False
 ) -> list[Delivery]:
-    """Return the messages about rulings or their undoing, to be stored with them.
-
-    A ruling is sent after its site's undo time, and an undo before that withdraws the message. With
-    `at_once`, for rulings of the site itself, there is no undo time. An undo is sent at once.
-    """
     events = [(case, EventKind.DECISION) for case in cases]
     messages = write_messages(events, services, before=before)
-    if at_once or not messages:
-        return messages
-    decisions = {case.comment.id: case.decision for case in cases}
-    seconds = {
-        site_id: services.sites.get(site_id).settings.undo_seconds
-        for site_id in {message.site_id for message in messages}
-    }
+    ruled = {case.comment.id: case.decision for case in cases if case.decision and not at_once}
+    site_ids = {message.site_id for message in messages if message.comment_id in ruled}
+    waits = {one: services.sites.get(one).settings.undo_seconds for one in site_ids}
     for place, message in enumerate(messages):
-        decision, wait = decisions[message.comment_id], seconds[message.site_id]
+        decision, wait = ruled.get(message.comment_id), waits.get(message.site_id)
         # The site shows a ruling at once, so its undoing needs a build too.
         if decision is not None and wait and message.form is not DeliveryForm.BUILD_HOOK:
+            # An undo before that withdraws the message.
             due_at = decision.decided_at + timedelta(seconds=wait)
             messages[place] = replace(message, next_try_at=due_at, decision_id=decision.id)
     return messages
@@ -140,13 +112,10 @@ def write_withdrawn_messages(cases: Iterable[Case], services: Services) -> list[
     They are to be stored with the withdrawal; `cases` are as they were before it.
     """
     shown = [case for case in cases if as_published(case)]
-    endpoints = {
-        site_id: endpoint if endpoint and endpoint.form is DeliveryForm.BUILD_HOOK else None
-        for site_id, endpoint in endpoints_of(shown, services).items()
-    }
     now = services.clock()
     events = [(replace(case, withdrawn_at=now), EventKind.DECISION) for case in shown]
-    return write_messages(events, services, endpoints, before=shown)
+    messages = write_messages(events, services, before=shown)
+    return [message for message in messages if message.form is DeliveryForm.BUILD_HOOK]
 
 
 def wake_deliverers(services: Services) -> None:
@@ -223,70 +192,42 @@ def _reasons(verdict: Verdict | None) -> list[str]:
     return list(dict.fromkeys([*held, *reasons]))[:20]
 
 
-def record_rulings(
+def change_rulings(
     cases: Sequence[Case],
-    ruling: Ruling,
+    after: Sequence[Decision | None],
+    store: Callable[..., list[Decision]],
     services: Services,
     *,
-    decided_by: str,
-    note: str | None = None,
-    bulk_decision_id: str | None = None,
-    acts: Acts | None = None,
-    open_only: bool = False,
     at_once: bool = False,
 ) -> list[DecidedComment]:
-    """Record rulings on these comments in one transaction; return the changes as `add_many`.
+    """Rule on cases, or undo their decisions; return the changes with their comments.
 
-    `at_once` is for rulings of the comments' own site, which need no undo time.
+    `after` has the new decision of each case, None to undo. `store` stores them with
+    `deliveries` and returns the changed decisions. A ruling is sent after its site's undo
+    time, or `at_once` for rulings of the site itself.
     """
-    now = services.clock()
-    decisions = [
-        Decision(
-            id=services.new_id("dec"),
-            comment_id=case.comment.id,
-            ruling=ruling,
-            decided_by=decided_by,
-            decided_at=now,
-            note=note,
-            bulk_decision_id=bulk_decision_id,
-        )
-        for case in cases
+    changed_cases = [
+        replace(case, decisions=(one,) if one else ())
+        for case, one in zip(cases, after, strict=True)
     ]
-    ruled = [replace(case, decisions=(one,)) for case, one in zip(cases, decisions, strict=True)]
-    messages = write_ruling_messages(ruled, services, before=cases, at_once=at_once)
-    changed = services.decisions.add_many(
-        decisions, deliveries=messages, acts=acts, open_only=open_only
-    )
-    return deliver_changes(cases, changed, messages, services, at_once=at_once)
+    judged = [case for case in changed_cases if case.verdict is not None]
+    messages = [
+        *_write_decision_messages(changed_cases, services, before=cases, at_once=at_once),
+        # The store uses them to replace those that were withdrawn with an earlier ruling.
+        *write_verdict_messages(judged, services),
+    ]
+    changed = store(deliveries=messages)
+    seen = {case.comment.id: case for case in cases}
+    if messages:
+        ids = dict.fromkeys(one.comment_id for one in changed)
+        _send_changes([seen[one] for one in ids], services, at_once=at_once)
+    return [DecidedComment(decision=one, comment=seen[one.comment_id].comment) for one in changed]
 
 
 def undo_rulings(
     cases: Sequence[Case], services: Services, *, by: str, acts: Acts | None = None
 ) -> list[DecidedComment]:
     """Undo these comments' decisions in one transaction; return the undone decisions."""
-    undone = [replace(case, decisions=()) for case in cases]
-    messages = write_ruling_messages(undone, services, before=cases, at_once=True)
-    changed = services.decisions.undo_many(
-        [case.decision for case in cases if case.decision],
-        by=by,
-        at=services.clock(),
-        deliveries=messages,
-        acts=acts,
-    )
-    return deliver_changes(cases, changed, messages, services)
-
-
-def deliver_changes(
-    cases: Sequence[Case],
-    changed: Sequence[Decision],
-    messages: Sequence[Delivery],
-    services: Services,
-    *,
-    at_once: bool = False,
-) -> list[DecidedComment]:
-    """Deliver the messages of changed decisions; return these with their comments."""
-    seen = {case.comment.id: case for case in cases}
-    if messages:
-        ids = dict.fromkeys(one.comment_id for one in changed)
-        _tell_of_decisions([seen[one] for one in ids], services, at_once=at_once)
-    return [DecidedComment(decision=one, comment=seen[one.comment_id].comment) for one in changed]
+    decisions = [case.decision for case in cases if case.decision]
+    undo = partial(services.decisions.undo_many, decisions, by=by, at=services.clock(), acts=acts)
+    return change_rulings(cases, [None] * len(cases), undo, services)

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 
 from service.domain.case import Case
 from service.domain.comment import CommentId, SiteId
 from service.domain.decision import BulkDecision, ChosenBy, DecidedComment, Decision, Ruling
 from service.domain.errors import ConflictError, InvalidInputError, NotFoundError, Problem
 from service.moderation.acts import act_on_bulk_decision, acts_on_comments
-from service.moderation.announcing import (
-    deliver_changes,
-    record_rulings,
-    undo_rulings,
-    write_ruling_messages,
-)
+from service.moderation.announcing import change_rulings, undo_rulings
 from service.moderation.remembering import remember
 from service.ports.audit import AuditFilter
 from service.ports.services import Services
@@ -63,13 +58,9 @@ def decide_comment(
         decided_at=services.clock(),
         note=note,
     )
-    messages = write_ruling_messages(
-        [replace(case, decisions=(decision,))], services, before=[case], at_once=at_once
-    )
+    add = partial(services.decisions.add, decision, acts=acts_on_comments, instead_of=instead_of)
     try:
-        replaced = services.decisions.add(
-            decision, deliveries=messages, acts=acts_on_comments, instead_of=instead_of
-        )
+        changed = change_rulings([case], [decision], add, services, at_once=at_once)
     except ConflictError:
         case = services.cases.get(comment_id)
         is_ruled_so = case.decision is not None and case.decision.ruling is ruling
@@ -77,8 +68,7 @@ def decide_comment(
             # A concurrent request recorded the same ruling.
             return case
         raise
-    changed = [replaced, decision] if replaced is not None else [decision]
-    remember(deliver_changes([case], changed, messages, services, at_once=at_once), services)
+    remember(changed, services)
     return services.cases.get(comment_id)
 
 
@@ -106,24 +96,22 @@ def undo_decision(
         raise NotFoundError("this comment has no decision to undo")
     if decision_id is not None:
         _refuse_stale(case, (decision_id,), ruling=None)
-    messages = write_ruling_messages(
-        [replace(case, decisions=())], services, before=[case], at_once=True
+    undo = partial(
+        services.decisions.undo,
+        comment_id,
+        by=undone_by,
+        at=services.clock(),
+        acts=acts_on_comments,
+        decision_id=current.id,
     )
     try:
-        undone = services.decisions.undo(
-            comment_id,
-            by=undone_by,
-            at=services.clock(),
-            deliveries=messages,
-            acts=acts_on_comments,
-            decision_id=current.id,
-        )
+        undone = change_rulings([case], [None], undo, services)
     except NotFoundError:
         if decision_id is None:
             raise
         # A concurrent request undid it.
         return services.cases.get(comment_id)
-    remember(deliver_changes([case], [undone], messages, services), services)
+    remember(undone, services)
     return services.cases.get(comment_id)
 
 
@@ -226,7 +214,7 @@ def decide_together(
             and not (case.decision and case.decision.ruling is ruling)
             and (site_ids is None or case.comment.site_id in site_ids)
         ]
-        changed = record_rulings(
+        changed = _decide_portion(
             cases,
             ruling,
             services,
@@ -257,18 +245,48 @@ def take_over_rulings(
     recorded = 0
     for ruling in Ruling:
         # A concurrent decision is not overridden.
-        made = record_rulings(
+        made = _decide_portion(
             [case for case in open_ones if rulings[case.comment.id] is ruling],
             ruling,
             services,
             decided_by=decided_by,
-            acts=acts_on_comments,
             open_only=True,
-            at_once=True,
         )
         remember(made, services)
         recorded += len(made)
     return recorded
+
+
+def _decide_portion(
+    cases: Sequence[Case],
+    ruling: Ruling,
+    services: Services,
+    *,
+    decided_by: str,
+    open_only: bool,
+    note: str | None = None,
+    bulk_decision_id: str | None = None,
+) -> list[DecidedComment]:
+    """Decide in one transaction; return the changes.
+
+    Without `bulk_decision_id` each decision is logged, and sent without undo time.
+    """
+    is_single, now = bulk_decision_id is None, services.clock()
+    decisions = [
+        Decision(
+            id=services.new_id("dec"),
+            comment_id=case.comment.id,
+            ruling=ruling,
+            decided_by=decided_by,
+            decided_at=now,
+            note=note,
+            bulk_decision_id=bulk_decision_id,
+        )
+        for case in cases
+    ]
+    acts = acts_on_comments if is_single else None
+    add = partial(services.decisions.add_many, decisions, acts=acts, open_only=open_only)
+    return change_rulings(cases, decisions, add, services, at_once=is_single)
 
 
 def undo_bulk_decision(

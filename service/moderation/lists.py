@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 
 import idna
 
 from service.domain.case import Case, CaseFilter, Order
-from service.domain.comment import CommentId, Sender, SiteId
+from service.domain.comment import Sender, SiteId
 from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError, Problem
 from service.domain.list_entry import (
     MAX_PHRASE_CHARS,
     MAX_REASON_CHARS,
     Effect,
-    EntryFilter,
     EntryKind,
     ListEntry,
 )
@@ -226,14 +226,25 @@ class Preview:
 def add_entry(new: NewEntry, services: Services, *, by: str) -> ListEntry:
     """Store an entry, which takes effect within a second, and return it.
 
-    Raises one `InvalidInputError` with all problems, `NotFoundError` for an unknown site.
+    Raises `InvalidInputError` with all problems of the input, or if the entry exists, is one too
+    many or too common, `NotFoundError` for an unknown site.
     """
-    entry, problems = _read(new, services, by=by)
-    if entry is not None:
-        problems += _refusals(entry, services)
-    if entry is None or problems:
-        raise InvalidInputError(problems)
-    keep_entries([entry], services, by=by, choose=_refusing_doubles(entry))
+    entry = _read(new, services, by=by)
+    is_phrase = entry.kind is EntryKind.PHRASE
+    if is_phrase and _preview(entry, services).is_too_common:
+        problem = "is found in too many comments that stand the other way"
+        raise InvalidInputError([Problem("value", problem, "give a longer phrase")])
+
+    def choose(in_force: Sequence[ListEntry]) -> list[ListEntry]:
+        phrases = sum(one.kind is EntryKind.PHRASE for one in in_force)
+        is_full = is_phrase and phrases >= MAX_PHRASES_IN_FORCE
+        if is_full or len(in_force) >= MAX_IN_FORCE:
+            remedy = "remove entries that match nothing any more"
+            raise InvalidInputError([Problem("value", "is one entry too many", remedy)])
+        _refuse_doubles(entry, in_force)
+        return [entry]
+
+    services.list_entries.add([entry], act=acts_on_entries("add", services, by=by), choose=choose)
     return entry
 
 
@@ -242,15 +253,16 @@ def preview_entry(new: NewEntry, services: Services) -> Preview:
 
     Raises one `InvalidInputError` with all problems.
     """
-    entry, problems = _read(new, services, by="")
-    if entry is None:
-        raise InvalidInputError(problems)
-    return _preview(entry, services)
+    return _preview(_read(new, services, by=""), services)
 
 
 def problems_of(new: NewEntry, services: Services) -> list[Problem]:
     """Return the problems of an entry's value and reason, without comparing other entries."""
-    return _read(new, services, by="")[1]
+    try:
+        _read(new, services, by="")
+    except InvalidInputError as error:
+        return list(error.problems)
+    return []
 
 
 def remove_entry(entry_id: str, services: Services, *, by: str) -> ListEntry:
@@ -258,7 +270,7 @@ def remove_entry(entry_id: str, services: Services, *, by: str) -> ListEntry:
 
     Raises `NotFoundError` for an unknown one.
     """
-    act = _acts("remove entry", services, by=by)
+    act = acts_on_entries("remove", services, by=by)
     services.list_entries.remove(entry_id, by=by, at=services.clock(), act=act)
     return services.list_entries.get(entry_id)
 
@@ -269,51 +281,10 @@ def restore_entry(entry_id: str, services: Services, *, by: str) -> ListEntry:
     Raises `NotFoundError` for an unknown one, `InvalidInputError` if another entry in force matches
     the same on the same site.
     """
-    check = _refusing_doubles(services.list_entries.get(entry_id))
-    act = _acts("restore entry", services, by=by)
+    check = partial(_refuse_doubles, services.list_entries.get(entry_id))
+    act = acts_on_entries("restore", services, by=by)
     services.list_entries.restore(entry_id, at=services.clock(), act=act, check=check)
     return services.list_entries.get(entry_id)
-
-
-def keep_entries(
-    entries: Sequence[ListEntry],
-    services: Services,
-    *,
-    by: str,
-    choose: Callable[[Sequence[ListEntry]], Sequence[ListEntry]],
-) -> list[ListEntry]:
-    """Store entries with their log entries, all or none; see `ListEntryStore.add`."""
-    act = _acts("add {effect} entry", services, by=by)
-    return services.list_entries.add(entries, act=act, choose=choose)
-
-
-def make_entry(
-    recognised: Recognised,
-    services: Services,
-    *,
-    site_id: SiteId | None,
-    effect: Effect,
-    kind: EntryKind,
-    reason: str,
-    by: str,
-    expires_in: timedelta | None,
-    comment_id: CommentId | None = None,
-) -> ListEntry:
-    """Return a new entry that begins now; it is not stored yet."""
-    now = services.clock()
-    return ListEntry(
-        id=services.new_id("ent"),
-        site_id=site_id,
-        effect=effect,
-        kind=kind,
-        label=recognised.label,
-        keys=recognised.keys,
-        reason=reason,
-        added_by=by,
-        added_at=now,
-        expires_at=now + expires_in if expires_in else None,
-        comment_id=comment_id,
-    )
 
 
 def find_doubles(entry: ListEntry, in_force: Sequence[ListEntry]) -> list[ListEntry]:
@@ -328,8 +299,8 @@ def find_doubles(entry: ListEntry, in_force: Sequence[ListEntry]) -> list[ListEn
     ]
 
 
-def _read(new: NewEntry, services: Services, *, by: str) -> tuple[ListEntry | None, list[Problem]]:
-    """Return the entry of the input, or None with all problems."""
+def _read(new: NewEntry, services: Services, *, by: str) -> ListEntry:
+    """Return the entry of the input, which begins now. Raises one `InvalidInputError`."""
     problems: list[Problem] = []
     recognised = recognise(new.kind, new.value, services.sender_secrets)
     reason = " ".join(new.reason.split())
@@ -342,55 +313,28 @@ def _read(new: NewEntry, services: Services, *, by: str) -> tuple[ListEntry | No
     if new.site_id is not None:
         services.sites.get(new.site_id)
     if isinstance(recognised, Problem) or problems:
-        return None, problems
-    entry = make_entry(
-        recognised,
-        services,
+        raise InvalidInputError(problems)
+    now = services.clock()
+    return ListEntry(
+        id=services.new_id("ent"),
         site_id=new.site_id,
         effect=new.effect,
         kind=new.kind,
+        label=recognised.label,
+        keys=recognised.keys,
         reason=reason,
-        by=by,
-        expires_in=new.expires_in,
+        added_by=by,
+        added_at=now,
+        expires_at=now + new.expires_in if new.expires_in else None,
     )
-    return entry, problems
 
 
-def _refusals(entry: ListEntry, services: Services) -> Iterator[Problem]:
-    """Yield the reasons against an entry: it exists, is one too many, or too common."""
-    yield from _double_problems(entry, services.list_entries.in_force(entry.added_at))
-    everything = EntryFilter(in_force=True, at=services.clock())
-    is_full = services.list_entries.count(everything) >= MAX_IN_FORCE
-    is_phrase = entry.kind is EntryKind.PHRASE
-    if is_phrase:
-        phrases = services.list_entries.count(replace(everything, kind=entry.kind))
-        is_full = is_full or phrases >= MAX_PHRASES_IN_FORCE
-    if is_full:
-        remedy = "remove entries that match nothing any more"
-        yield Problem("value", "is one entry too many", remedy)
-    if is_phrase and _preview(entry, services).is_too_common:
-        problem = "is found in too many comments that stand the other way"
-        yield Problem("value", problem, "give a longer phrase")
-
-
-def _double_problems(entry: ListEntry, in_force: Sequence[ListEntry]) -> list[Problem]:
-    doubles = find_doubles(entry, in_force)
-    if any(double.effect is entry.effect for double in doubles):
-        return [Problem("value", "is on this list already", "remove the other entry first")]
-    if doubles:
-        return [Problem("value", "is on the other list", "remove the other entry first")]
-    return []
-
-
-def _refusing_doubles(entry: ListEntry) -> Callable[[Sequence[ListEntry]], list[ListEntry]]:
-    """Return a function that raises `InvalidInputError` for a double, else returns the entry."""
-
-    def choose(in_force: Sequence[ListEntry]) -> list[ListEntry]:
-        if problems := _double_problems(entry, in_force):
-            raise InvalidInputError(problems)
-        return [entry]
-
-    return choose
+def _refuse_doubles(entry: ListEntry, in_force: Sequence[ListEntry]) -> None:
+    """Raise `InvalidInputError` if entries match the same on the same site."""
+    if doubles := find_doubles(entry, in_force):
+        on_this = any(double.effect is entry.effect for double in doubles)
+        problem = "is on this list already" if on_this else "is on the other list"
+        raise InvalidInputError([Problem("value", problem, "remove the other entry first")])
 
 
 def _preview(entry: ListEntry, services: Services) -> Preview:
@@ -430,13 +374,13 @@ def _contradicts(case: Case, effect: Effect) -> bool:
     return case.verdict.outcome is (Outcome.SPAM if effect is Effect.ALLOW else Outcome.HAM)
 
 
-def _acts(act: str, services: Services, *, by: str) -> Callable[[ListEntry], AuditEntry]:
-    """Return a function that makes an entry's log entry; `{effect}` in `act` is the entry's own."""
+def acts_on_entries(act: str, services: Services, *, by: str) -> Callable[[ListEntry], AuditEntry]:
+    """Return a function that makes the log entry of adding, removing or restoring an entry."""
 
     def make(entry: ListEntry) -> AuditEntry:
         # Without the label: a phrase may be a comment's own words.
         detail = f"{entry.kind} at {entry.site_id or 'all sites'}"
-        name = act.format(effect=entry.effect)
+        name = f"add {entry.effect} entry" if act == "add" else f"{act} entry"
         return make_act(services, actor=by, act=name, subject=entry.id, detail=detail)
 
     return make

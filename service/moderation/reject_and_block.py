@@ -15,9 +15,8 @@ from service.moderation.decisions import decide_comment, undo_as_seen
 from service.moderation.lists import (
     MAX_IN_FORCE,
     Recognised,
+    acts_on_entries,
     find_doubles,
-    keep_entries,
-    make_entry,
     recognise,
     remove_entry,
     short_label,
@@ -111,16 +110,19 @@ def decide_and_list(
     ruling = Ruling.REJECT if effect is Effect.BLOCK else Ruling.APPROVE
     seen = () if seen_decision_id is None else (seen_decision_id,)
     case = decide_comment(comment_id, ruling, services, decided_by=by, instead_of=seen)
+    now = services.clock()
     new = [
-        make_entry(
-            trait.recognised,
-            services,
+        ListEntry(
+            id=services.new_id("ent"),
             site_id=comment.site_id,
             effect=effect,
             kind=trait.kind,
+            label=trait.recognised.label,
+            keys=trait.recognised.keys,
             reason=_REASONS[effect],
-            by=by,
-            expires_in=trait.expires_in,
+            added_by=by,
+            added_at=now,
+            expires_at=now + trait.expires_in if trait.expires_in else None,
             comment_id=comment.id,
         )
         for trait in traits
@@ -131,7 +133,8 @@ def decide_and_list(
         # All processes hold all entries in memory, so only the ruling is recorded beyond the limit.
         return unlisted[: max(0, MAX_IN_FORCE - len(in_force))]
 
-    added = keep_entries(new, services, by=by, choose=choose) if new else []
+    act = acts_on_entries("add", services, by=by)
+    added = services.list_entries.add(new, act=act, choose=choose) if new else []
     return Listed(case=case, entries=tuple(added))
 
 

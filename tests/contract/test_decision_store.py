@@ -48,7 +48,7 @@ def test_an_undone_decision_stays_with_who_undid_it_and_when(stores, kept):
     stores.decisions.add(decision)
     later = NOW + timedelta(minutes=1)
 
-    undone = stores.decisions.undo(kept, by="grace", at=later)
+    [undone] = stores.decisions.undo(kept, by="grace", at=later)
 
     assert undone == replace(decision, undone_at=later, undone_by="grace")
     case = stores.cases.get(kept)
@@ -61,10 +61,10 @@ def test_another_ruling_replaces_the_one_in_force_for_good_and_says_which(stores
     first = make_decision(kept)
     second = make_decision(kept, ruling=Ruling.APPROVE, decided_by="grace", decided_at=later)
 
-    replaced = [stores.decisions.add(first), stores.decisions.add(second)]
+    changed = [*stores.decisions.add(first), *stores.decisions.add(second)]
 
     undone = replace(first, undone_at=later, undone_by="grace")
-    assert replaced == [None, undone]
+    assert changed == [first, undone, second]
     assert stores.cases.get(kept).decisions == (undone, second)
     stores.decisions.undo(kept, by="ada", at=NOW)
     assert stores.cases.get(kept).decision is None
@@ -129,8 +129,7 @@ def test_a_decision_that_was_not_seen_is_not_replaced(stores, kept):
             stores.decisions.add(make_decision(kept), instead_of=seen)
     assert stores.cases.get(kept).decisions == (standing,)
 
-    replaced = stores.decisions.add(make_decision(kept), instead_of=[standing.id])
-    assert replaced is not None
+    replaced, _ = stores.decisions.add(make_decision(kept), instead_of=[standing.id])
     assert replaced.id == standing.id
 
 
@@ -186,7 +185,7 @@ def test_whoever_learnt_of_the_making_too_late_does_not_hide_the_undoing(stores,
     decision, other = make_decision(kept), make_decision(keep_one(stores))
     for one in (decision, other):
         stores.decisions.add(one)
-    undone = stores.decisions.undo(kept, by="ada", at=NOW)
+    [undone] = stores.decisions.undo(kept, by="ada", at=NOW)
 
     stores.decisions.mark_remembered([decision])
     before = unremembered(stores)

@@ -122,7 +122,7 @@ def test_an_undo_that_names_a_decision_takes_back_no_other(stores):
 
     with pytest.raises(ConflictError):
         stores.decisions.undo(kept, by="ada", at=NOW, decision_id="d1", acts=acts)
-    undone = stores.decisions.undo(kept, by="ada", at=NOW, decision_id="d2", acts=acts)
+    [undone] = stores.decisions.undo(kept, by="ada", at=NOW, decision_id="d2", acts=acts)
     with pytest.raises(NotFoundError):
         stores.decisions.undo(kept, by="ada", at=NOW, decision_id="d2", acts=acts)
 

@@ -63,8 +63,8 @@ class DecisionStore(SqlStore):
         deliveries: Sequence[Delivery] = (),
         acts: Acts | None = None,
         instead_of: Collection[str] | None = None,
-    ) -> Decision | None:
-        """Add a decision; return the decision that it replaces, marked as undone, if any.
+    ) -> list[Decision]:
+        """Add a decision; return those that it replaces, marked as undone, then itself.
 
         At most one decision per comment is in force, also under concurrent calls. `deliveries`, and
         the log entries that `acts` returns for the changed decisions, the replaced one first, are
@@ -82,7 +82,7 @@ class DecisionStore(SqlStore):
             _refuse_another(tx, decision.comment_id, instead_of)
         replaced = _append(tx, [decision], positions, deliveries)
         _log(tx, [*replaced, decision], acts)
-        return replaced[0] if replaced else None
+        return [*replaced, decision]
 
     @transaction
     def add_many(
@@ -150,8 +150,8 @@ class DecisionStore(SqlStore):
         deliveries: Sequence[Delivery] = (),
         acts: Acts | None = None,
         decision_id: str | None = None,
-    ) -> Decision:
-        """Undo the decision in force and return it, marked as undone.
+    ) -> list[Decision]:
+        """Undo the decision in force and return it alone, marked as undone.
 
         With `decision_id`, raise `ConflictError` if another is in force. If the site was notified
         neither of this decision nor of one that it replaced, its messages are withdrawn and
@@ -167,7 +167,7 @@ class DecisionStore(SqlStore):
             raise NotFoundError(msg)
         _apply_undo(tx, undone, positions, deliveries)
         _log(tx, undone, acts)
-        return undone[0]
+        return undone
 
     @transaction
     def undo_many(
