@@ -133,5 +133,15 @@ def written_whole(path: Path, *, mode: int, replace: bool = True) -> Iterator[Bi
         else:
             with contextlib.suppress(FileExistsError):
                 path.hardlink_to(staged)
+        sync_folder(path.parent)
     finally:
         staged.unlink(missing_ok=True)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the renames and removals in a folder durable."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

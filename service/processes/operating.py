@@ -120,10 +120,9 @@ def show_model(wired: Wired) -> Iterator[Metric]:
 def _circuits(wired: Wired) -> Iterator[Metric]:
     history = wired.services.history
     for calls, circuit in (("reading", history.reading), ("teaching", history.teaching)):
-        counts = circuit.counts()
-        yield _number("history_circuit_open", counts.is_open, calls=calls)
-        yield _number("history_circuit_opened", counts.opened, calls=calls)
-        yield _number("history_calls_refused", counts.refused, calls=calls)
+        yield _number("history_circuit_open", circuit.is_open, calls=calls)
+        yield _number("history_circuit_opened", circuit.opened, calls=calls)
+        yield _number("history_calls_refused", circuit.refused, calls=calls)
 
 
 def _pool(wired: Wired) -> Iterator[Metric]:

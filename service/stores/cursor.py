@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TypeVar
+from typing import Any
 
 from service.domain.errors import InvalidInputError, Problem
-
-_Row = TypeVar("_Row")
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 APPEAL_RANK = -1
@@ -30,18 +28,17 @@ class Place:
     id: str = "-"
 
 
-def write_cursor(of: str, place: Place) -> str:
-    """Return the cursor that continues the list named `of` after `place`."""
-    micros = (place.at - _EPOCH) // timedelta(microseconds=1)
-    raw = json.dumps([of, place.rank, micros, place.id]).encode()
+def cursor_after(of: str, rows: Sequence[Any], limit: int) -> str | None:
+    """Return the cursor that continues the list named `of` after `limit` rows, None at its end.
+
+    A row's `id`, and its `rank` and `at` if it has them, are its place.
+    """
+    if len(rows) <= limit:
+        return None
+    last = rows[limit - 1]
+    micros = (getattr(last, "at", _EPOCH) - _EPOCH) // timedelta(microseconds=1)
+    raw = json.dumps([of, getattr(last, "rank", 0), micros, last.id]).encode()
     return base64.urlsafe_b64encode(raw).decode().rstrip("=")
-
-
-def cursor_after(
-    of: str, rows: Sequence[_Row], limit: int, place_of: Callable[[_Row], Place]
-) -> str | None:
-    """Return the cursor that continues after `limit` rows, None without further rows."""
-    return write_cursor(of, place_of(rows[limit - 1])) if len(rows) > limit else None
 
 
 def read_cursor(cursor: str, of: str, *, least: int = 0, most: int = 0) -> Place:

@@ -128,7 +128,7 @@ def test_a_server_that_hangs_is_waited_for_three_times_and_no_more(desk):
     os.kill(desk.server.process.pid, signal.SIGCONT)
 
     assert missing == WITHOUT_HISTORY
-    assert desk.history.reading.counts().refused == 10 - FAILURES
+    assert desk.history.reading.refused == 10 - FAILURES
     desk.seconds += 1
     assert desk.judge() == WELL
     desk.upkeep()
@@ -179,7 +179,7 @@ def test_a_server_that_takes_no_writes_answers_and_learns_later_what_it_could_no
 
     assert meanwhile == (5, 1)
     assert missing == WELL
-    assert desk.history.reading.counts().refused == 0
+    assert desk.history.reading.refused == 0
     assert desk.counts() == (0, 6)
 
 

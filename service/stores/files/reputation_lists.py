@@ -7,9 +7,7 @@ import hashlib
 import json
 import logging
 import mmap
-import os
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -19,6 +17,7 @@ from pathlib import Path
 from pydantic import TypeAdapter
 from pydantic_core import to_jsonable_python
 
+from service.data_folder import PRIVATE_FILE, sync_folder, written_whole
 from service.domain.comment import ListBasis, Listing, ListKind
 from service.domain.sender import parse_address
 from service.domain.text import normal_domain
@@ -51,29 +50,11 @@ def write_list(path: Path, about: AboutList, compiled: CompiledEntries) -> None:
     arrays = (column.cast("B") for column in columns if len(column))
     parts: tuple[bytes | memoryview, ...] = (header, *arrays)
     digest = hashlib.sha256()
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
-    staged = Path(name)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            for raw in parts:
-                digest.update(raw)
-                file.write(raw)
-            file.write(digest.digest())
-            file.flush()
-            os.fsync(file.fileno())
-        staged.replace(path)
-    finally:
-        staged.unlink(missing_ok=True)
-    sync_folder(path.parent)
-
-
-def sync_folder(folder: Path) -> None:
-    """Make a rename or removal in a folder durable."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    with written_whole(path, mode=PRIVATE_FILE) as file:
+        for raw in parts:
+            digest.update(raw)
+            file.write(raw)
+        file.write(digest.digest())
 
 
 def open_list(path: Path) -> tuple[AboutList, CompiledEntries]:

@@ -28,7 +28,7 @@ from service.domain.comment import CommentId
 from service.domain.decision import Ruling
 from service.ports.audit import CountAct
 from service.ports.comments import Lease, Placement, TraitsPage
-from service.stores.cursor import Place, cursor_after, read_cursor
+from service.stores.cursor import cursor_after, read_cursor
 from service.stores.sql.audit_log import insert_entry
 from service.stores.sql.base import (
     SiteIds,
@@ -43,7 +43,7 @@ from service.stores.sql.base import (
     take_lease,
     transaction,
 )
-from service.stores.sql.cases import load_cases
+from service.stores.sql.cases import load_cases, read_case_page
 from service.stores.sql.engine import reading
 from service.stores.sql.rows import Row
 from service.stores.sql.tables import (
@@ -179,7 +179,7 @@ class CampaignStore(SqlStore):
             .offset(FEWEST_SHOWN - 1)
         )
         query = (
-            sa.select(campaigns.c.id, campaigns.c.last_seen_at, counted.label("waiting"))
+            sa.select(campaigns.c.id, campaigns.c.last_seen_at.label("at"), counted.label("rank"))
             .select_from(joined)
             .where(sa.exists(enough.correlate(campaigns)))
             .order_by(counted.desc(), campaigns.c.last_seen_at.desc(), campaigns.c.id)
@@ -196,10 +196,7 @@ class CampaignStore(SqlStore):
         with reading(self._engine) as connection:
             rows = connection.execute(query).all()
             shown = _describe(connection, [row.id for row in rows[:limit]], site_ids)
-        next_cursor = cursor_after(
-            _LIST, rows, limit, lambda row: Place(rank=row.waiting, at=row.last_seen_at, id=row.id)
-        )
-        return CampaignPage(campaigns=shown, next_cursor=next_cursor)
+        return CampaignPage(campaigns=shown, next_cursor=cursor_after(_LIST, rows, limit))
 
     def most_waiting(self, *, site_ids: SiteIds, limit: int) -> list[WaitingCampaign]:
         """Return the first campaigns of `page` with `FEWEST_SHOWN` waiting members, cheaply."""
@@ -233,17 +230,12 @@ class CampaignStore(SqlStore):
         limit: int,
     ) -> CasePage:
         """Return members, newest first. Raise `InvalidInputError` for an invalid cursor."""
-        query = _newest_members(campaign_id, site_ids, waiting_only=waiting_only).limit(limit + 1)
+        query = _newest_members(campaign_id, site_ids, waiting_only=waiting_only)
         if cursor is not None:
             place = read_cursor(cursor, _MEMBERS)
             query = query.where(is_older(_comments.received_at, _comments.id, place))
         with reading(self._engine) as connection:
-            rows = connection.execute(query).all()
-            cases = tuple(load_cases(connection, [row.id for row in rows[:limit]]))
-        next_cursor = cursor_after(
-            _MEMBERS, rows, limit, lambda row: Place(at=row.received_at, id=row.id)
-        )
-        return CasePage(cases=cases, next_cursor=next_cursor)
+            return read_case_page(connection, query, _MEMBERS, limit)
 
     def waiting_ids(
         self, campaign_id: str, *, site_ids: SiteIds, received_until: datetime, limit: int
@@ -395,7 +387,7 @@ def _unpack_embedding(packed: bytes | None) -> tuple[float, ...] | None:
 def _newest_members(campaign_id: str, site_ids: SiteIds, *, waiting_only: bool) -> sa.Select[Any]:
     kind = is_waiting_member if waiting_only else is_member
     return (
-        sa.select(_comments.id, _comments.campaign_id, _comments.received_at)
+        sa.select(_comments.id, _comments.campaign_id, _comments.received_at.label("at"))
         .where(_comments.campaign_id == campaign_id, kind, *of_sites(site_ids))
         .order_by(_comments.received_at.desc(), _comments.id.desc())
     )
@@ -536,9 +528,7 @@ def _first_members(
         for waiting_only in (True, False)
         for arm in _newest_each(campaign_ids, site_ids, waiting_only=waiting_only, limit=BEGINNINGS)
     ]
-    rows = sorted(
-        connection.execute(sa.union_all(*arms)), key=attrgetter("received_at", "id"), reverse=True
-    )
+    rows = sorted(connection.execute(sa.union_all(*arms)), key=attrgetter("at", "id"), reverse=True)
     chosen: defaultdict[str, list[CommentId]] = defaultdict(list)
     for row in sorted(rows, key=lambda row: not row.asked_to_wait):
         if row.id not in chosen[row.campaign_id]:

@@ -18,7 +18,7 @@ from service.domain.published import PublishedComment
 from service.domain.verdict import Outcome
 from service.scoring.weights import Cutoffs
 from service.stores.cursor import APPEAL_RANK, REST_RANK, Place, cursor_after, read_cursor
-from service.stores.sql.base import SiteIds, SqlStore, chunks, is_older, known, rows_in
+from service.stores.sql.base import SiteIds, SqlStore, chunks, is_older, known, of_sites, rows_in
 from service.stores.sql.engine import reading
 from service.stores.sql.rows import (
     Row,
@@ -86,15 +86,9 @@ class CaseStore(SqlStore):
             sa.select(comments.c.id, rank.label("rank"), at.label("at"))
             .where(*conditions)
             .order_by(*_ASCENDING.get(order, _NEWEST))
-            .limit(limit + 1)
         )
         with reading(self._engine) as connection:
-            found = connection.execute(query).all()
-            cases = load_cases(connection, [row.id for row in found[:limit]])
-        next_cursor = cursor_after(
-            order.value, found, limit, lambda row: Place(rank=row.rank, at=row.at, id=row.id)
-        )
-        return CasePage(cases=tuple(cases), next_cursor=next_cursor)
+            return read_case_page(connection, query, order.value, limit)
 
     def published(
         self, site_id: SiteId, post_urls: Sequence[str], *, offset: int, limit: int
@@ -139,12 +133,11 @@ class CaseStore(SqlStore):
                 waits_for_review,
                 comments.c.received_at > received_after,
                 verdicts.c.judged_at > judged_after,
+                *of_sites(site_ids),
             )
-            .order_by(comments.c.received_at.desc(), comments.c.id.desc())
+            .order_by(*_NEWEST)
             .limit(limit)
         )
-        if site_ids is not None:
-            query = query.where(_of_sites(site_ids))
         return self._list(query, lambda row: row.id)
 
     def tally(
@@ -232,11 +225,9 @@ _HELD = sa.select(verdicts.c.comment_id).where(verdicts.c.held_by.is_not(None))
 
 
 def _conditions(criteria: CaseFilter) -> list[sa.ColumnElement[bool]]:
-    wanted: list[sa.ColumnElement[bool]] = []
+    wanted = of_sites(criteria.site_ids)
     if criteria.site_id is not None:
         wanted.append(comments.c.site_id == criteria.site_id)
-    if criteria.site_ids is not None:
-        wanted.append(_of_sites(criteria.site_ids))
     if criteria.state is not None:
         wanted += _STATE_CONDITIONS[criteria.state]
     if criteria.outcome is not None:
@@ -256,13 +247,6 @@ def _conditions(criteria: CaseFilter) -> list[sa.ColumnElement[bool]]:
         (criteria.p_spam_below, comments.c.p_spam.__lt__),
     )
     return [*wanted, *(condition(bound) for bound, condition in bounds if bound is not None)]
-
-
-def _of_sites(site_ids: Sequence[SiteId]) -> sa.ColumnElement[bool]:
-    # With equality, an index that begins with the site keeps its order.
-    if len(site_ids) == 1:
-        return comments.c.site_id == site_ids[0]
-    return comments.c.site_id.in_(site_ids)
 
 
 _STATE_CONDITIONS: dict[State, list[sa.ColumnElement[bool]]] = {
@@ -305,6 +289,15 @@ def _of_comment(
     one = comments.alias("named")
     named = sa.select(ClauseAdapter(one).traverse(what)).where(one.c.id == comment_id)
     return named.scalar_subquery()
+
+
+def read_case_page(
+    connection: sa.Connection, query: sa.Select[Any], of: str, limit: int
+) -> CasePage:
+    """Return the cases of the query's first `limit` rows; see `cursor_after`."""
+    rows = connection.execute(query.limit(limit + 1)).all()
+    cases = load_cases(connection, [row.id for row in rows[:limit]])
+    return CasePage(cases=tuple(cases), next_cursor=cursor_after(of, rows, limit))
 
 
 def load_cases(connection: sa.Connection, ids: Sequence[CommentId]) -> list[Case]:

@@ -27,7 +27,7 @@ from service.stores.sql.base import (
 )
 from service.stores.sql.deliveries import cancel_unsent, insert_deliveries, kept_of
 from service.stores.sql.engine import reading
-from service.stores.sql.review_queue import POSITION_COLUMNS, Position, position_from, rank_of
+from service.stores.sql.review_queue import Position, lock_position, lock_positions, rank_of
 from service.stores.sql.rows import (
     Row,
     comment_from,
@@ -74,13 +74,12 @@ class DecisionStore(SqlStore):
         comment is unknown, `ConflictError` if it is withdrawn, the id is taken or another decision
         is in force; then nothing is stored.
         """
-        positions = _lock_comments(tx, [decision.comment_id])
-        position = known(positions.get(decision.comment_id), "comment", decision.comment_id)
+        position = lock_position(tx, decision.comment_id)
         if position.withdrawn_at is not None:
             raise ConflictError("the site withdrew this comment in the meantime")
         if instead_of is not None:
             _refuse_another(tx, decision.comment_id, instead_of)
-        replaced = _append(tx, [decision], positions, deliveries)
+        replaced = _append(tx, [decision], {decision.comment_id: position}, deliveries)
         _log(tx, [*replaced, decision], acts)
         return [*replaced, decision]
 
@@ -124,7 +123,7 @@ class DecisionStore(SqlStore):
         wanted = [one.comment_id for one in decisions]
         positions = {
             key: position
-            for key, position in _lock_comments(tx, wanted).items()
+            for key, position in lock_positions(tx, comments.c.id.in_(wanted)).items()
             if position.withdrawn_at is None and position.review_rank != APPEAL_RANK
         }
         ruled = _already_ruled(tx, decisions[0], list(positions), or_otherwise=open_only)
@@ -158,7 +157,7 @@ class DecisionStore(SqlStore):
         `deliveries` are not stored. Those that contain the verdict, and the results of `acts`, are
         stored as in `add`. Raise `NotFoundError` if no decision is in force.
         """
-        positions = _lock_comments(tx, [comment_id])
+        positions = lock_positions(tx, comments.c.id == comment_id)
         if decision_id is not None:
             _refuse_another(tx, comment_id, [decision_id])
         undone = _mark_undone(tx, decisions.c.comment_id == comment_id, by=by, at=at)
@@ -184,9 +183,9 @@ class DecisionStore(SqlStore):
 
         `deliveries` of other comments are skipped. `acts` is called once, if any were undone.
         """
-        wanted = [one.id for one in decisions]
-        positions = _lock_comments(tx, [one.comment_id for one in decisions])
-        undone = _mark_undone(tx, _id.in_(wanted), by=by, at=at)
+        comment_ids = [one.comment_id for one in decisions]
+        positions = lock_positions(tx, comments.c.id.in_(comment_ids))
+        undone = _mark_undone(tx, _id.in_([one.id for one in decisions]), by=by, at=at)
         ids = {one.comment_id for one in undone}
         messages = [one for one in deliveries if one.comment_id in ids]
         if undone:
@@ -291,20 +290,6 @@ def _with_comments(connection: sa.Connection, rows: Sequence[Row]) -> list[Decid
     return [
         DecidedComment(decision=decision_from(row), comment=found[row.comment_id]) for row in rows
     ]
-
-
-def _lock_comments(
-    connection: sa.Connection, ids: Sequence[CommentId]
-) -> dict[CommentId, Position]:
-    """Return the comments' positions in the review queue; the rows are locked."""
-    # Sorted, so that concurrent calls do not deadlock.
-    query = (
-        sa.select(*POSITION_COLUMNS)
-        .where(comments.c.id.in_(ids))
-        .order_by(comments.c.id)
-        .with_for_update(key_share=True)
-    )
-    return {row.id: position_from(row) for row in connection.execute(query)}
 
 
 def _refuse_another(

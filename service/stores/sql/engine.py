@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -83,7 +83,14 @@ def create_engine(
     Statements fail that wait longer than `lock_timeout_ms` for a lock. Raise `ValueError` for any
     other URL, without its password in the message, and for PostgreSQL if its driver is missing.
     """
-    allowed = connections or Connections()
+    connections = connections or Connections()
+    pool = {
+        "hide_parameters": True,
+        "pool_size": connections.kept,
+        "max_overflow": connections.more,
+        "pool_timeout": _POOL_TIMEOUT_SECONDS,
+        "execution_options": {_STATE: _State(lock_timeout_ms / 1000)},
+    }
     try:
         parsed = sa.make_url(url)
     except sa.exc.ArgumentError:
@@ -92,31 +99,19 @@ def create_engine(
     backend = parsed.drivername.partition("+")[0]
     if backend in ("postgres", "postgresql"):
         try:
-            return _postgresql_engine(
-                parsed.set(drivername="postgresql+psycopg"), lock_timeout_ms, allowed
-            )
+            parsed = parsed.set(drivername="postgresql+psycopg")
+            return _postgresql_engine(parsed, lock_timeout_ms, connections, pool)
         except ImportError:
             msg = f"PostgreSQL needs its driver, psycopg: run `{install_command('postgres')}`"
             raise ValueError(msg) from None
     if backend == "sqlite" and parsed.database not in (None, "", ":memory:"):
-        return _sqlite_engine(parsed.set(drivername="sqlite"), lock_timeout_ms, allowed)
+        waits = {"timeout": lock_timeout_ms / 1000}
+        engine = sa.create_engine(parsed.set(drivername="sqlite"), connect_args=waits, **pool)
+        sa.event.listen(engine, "connect", _prepare_sqlite)
+        sa.event.listen(engine, "begin", _begin_sqlite)
+        return engine
     msg = f"{backend} is not supported; {_FORMS}"
     raise ValueError(msg)
-
-
-def _sqlite_engine(url: sa.URL, lock_timeout_ms: int, connections: Connections) -> sa.Engine:
-    engine = sa.create_engine(
-        url,
-        hide_parameters=True,
-        pool_size=connections.kept,
-        max_overflow=connections.more,
-        pool_timeout=_POOL_TIMEOUT_SECONDS,
-        connect_args={"timeout": lock_timeout_ms / 1000},
-        execution_options={_STATE: _State(lock_timeout_ms / 1000)},
-    )
-    sa.event.listen(engine, "connect", _prepare_sqlite)
-    sa.event.listen(engine, "begin", _begin_sqlite)
-    return engine
 
 
 def _prepare_sqlite(connection: Any, _record: object) -> None:
@@ -176,16 +171,14 @@ def _turn(engine: sa.Engine) -> Iterator[None]:
         state.writing.release()
 
 
-def _postgresql_engine(url: sa.URL, lock_timeout_ms: int, connections: Connections) -> sa.Engine:
+def _postgresql_engine(
+    url: sa.URL, lock_timeout_ms: int, connections: Connections, pool: Mapping[str, Any]
+) -> sa.Engine:
     engine = sa.create_engine(
         url,
-        hide_parameters=True,
-        pool_size=connections.kept,
-        max_overflow=connections.more,
-        pool_timeout=_POOL_TIMEOUT_SECONDS,
+        **pool,
         pool_recycle=connections.recycle_seconds,
         isolation_level="READ COMMITTED",
-        execution_options={_STATE: _State(lock_timeout_ms / 1000)},
         connect_args={
             # Executions before a statement is prepared; 5 is psycopg's default.
             "prepare_threshold": None if connections.behind_pooler else 5,

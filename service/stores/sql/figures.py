@@ -33,6 +33,7 @@ from service.stores.sql.tables import (
     has_verdict,
     is_by_person,
     is_held_as_spam,
+    is_in_force,
     is_kept_and_judged,
     is_undelivered,
     sites,
@@ -49,9 +50,7 @@ _FIRST_DAY = date(1970, 1, 1)
 _is_audited = sa.and_(
     comments.c.outcome.in_([Outcome.HAM.value, Outcome.SPAM.value]), comments.c.audit.is_(True)
 )
-_decided_by_person = sa.and_(
-    decisions.c.comment_id == comments.c.id, decisions.c.undone_at.is_(None), is_by_person
-)
+_decided_by_person = sa.and_(is_in_force, is_by_person)
 # Such verdicts follow a list entry, so the model could not get them wrong.
 _followed_entry = sa.exists().where(
     verdicts.c.comment_id == comments.c.id, verdicts.c.instruction.is_not(None)

@@ -14,7 +14,7 @@ from service.domain.errors import ConflictError
 from service.domain.list_entry import EntryFilter, EntryKind, EntryPage, ListEntry
 from service.ports.audit import AuditEntry
 from service.signals.entry_book import EntryBook
-from service.stores.cursor import Place, cursor_after, read_cursor
+from service.stores.cursor import cursor_after, read_cursor
 from service.stores.sql.audit_log import insert_entries
 from service.stores.sql.base import (
     SqlStore,
@@ -140,16 +140,14 @@ class ListEntryStore(SqlStore):
         if cursor is not None:
             wanted.append(is_older(_c.added_at, _c.id, read_cursor(cursor, _LIST)))
         query = (
-            sa.select(list_entries)
+            sa.select(list_entries, _c.added_at.label("at"))
             .where(*wanted)
             .order_by(_c.added_at.desc(), _c.id.desc())
             .limit(limit + 1)
         )
-        found = self._list(query, _entry_from)
-        next_cursor = cursor_after(
-            _LIST, found, limit, lambda entry: Place(at=entry.added_at, id=entry.id)
-        )
-        return EntryPage(entries=tuple(found[:limit]), next_cursor=next_cursor)
+        rows = self._rows(query)
+        entries = tuple(_entry_from(row) for row in rows[:limit])
+        return EntryPage(entries=entries, next_cursor=cursor_after(_LIST, rows, limit))
 
     def count(self, criteria: EntryFilter) -> int:
         """Return the number of matching entries."""

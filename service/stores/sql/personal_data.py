@@ -75,22 +75,16 @@ class PersonalDataStore(SqlStore):
         rotation, or exactly the name `person.author_name`. Withdrawn comments are excluded. Reads
         every comment.
         """
-        condition = _is_of(person)
-        if condition is None:
-            return []
-        query = sa.select(comments.c.id).where(condition).order_by(comments.c.id).limit(limit)
+        query = sa.select(comments.c.id).where(_is_of(person)).order_by(comments.c.id).limit(limit)
         if after is not None:
             query = query.where(comments.c.id > after)
         return self._list(query, lambda row: row.id)
 
     def count_by_site(self, person: Person) -> Mapping[SiteId, int]:
         """Return the number of comments that `find` returns, by site, without zeros."""
-        condition = _is_of(person)
-        if condition is None:
-            return {}
         query = (
             sa.select(comments.c.site_id, sa.func.count())
-            .where(condition)
+            .where(_is_of(person))
             .group_by(comments.c.site_id)
         )
         return {SiteId(site_id): count for site_id, count in self._rows(query)}
@@ -186,8 +180,8 @@ class PersonalDataStore(SqlStore):
         insert_entry(tx, act)
 
 
-def _is_of(person: Person) -> sa.ColumnElement[bool] | None:
-    known_by: list[sa.ColumnElement[bool]] = []
+def _is_of(person: Person) -> sa.ColumnElement[bool]:
+    known_by: list[sa.ColumnElement[bool]] = [sa.false()]
     # Network, autonomous system and mail domain are excluded, because people share them.
     for name in ("address_key", "email_key", "name_key"):
         of_all = (getattr(one, name) for one in person.sender.generations)
@@ -196,8 +190,6 @@ def _is_of(person: Person) -> sa.ColumnElement[bool] | None:
             known_by.append(comments.c[f"sender_{name}"].in_(keys))
     if person.author_name is not None:
         known_by.append(comments.c.author_name == person.author_name)
-    if not known_by:
-        return None
     return sa.or_(*known_by) & comments.c.withdrawn_at.is_(None)
 
 
@@ -349,9 +341,7 @@ def _with_domain(dialect: str, number: int, *, limited: bool) -> sa.Select[Any]:
     if limited:
         docs = docs.where(search_docs.c.site_id.in_(_SITE_IDS))
     found = docs.order_by(place.desc()).limit(MAX_COUNTED + 2).subquery()
-    query = sa.select(*_READ_COLUMNS).join_from(
-        found, comments, comments.c.id == found.c.comment_id
-    )
+    query = sa.select(*_READ_COLUMNS).join_from(found, comments, comments.c.id == found.c.id)
     return query.where(_is_other).limit(MAX_COUNTED + 1)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 
@@ -14,7 +14,7 @@ from service.domain.decision import Mode
 from service.domain.verdict import Outcome, SecondOpinion
 from service.scoring.review_order import review_at
 from service.stores.cursor import APPEAL_RANK, CHECK_RANK, REST_RANK, UNSURE_RANK
-from service.stores.sql.base import SqlStore, rows_in, transaction, upsert
+from service.stores.sql.base import SqlStore, known, rows_in, transaction, upsert
 from service.stores.sql.engine import reading
 from service.stores.sql.rows import reader, second_opinion_from, settings_from, writer
 from service.stores.sql.tables import claims, comments, sites, users, waits_for_review
@@ -75,6 +75,24 @@ def review_at_of(position: Position, *, mode: Mode) -> datetime:
     )
 
 
+def lock_positions(
+    connection: sa.Connection, *wanted: sa.ColumnElement[bool], limit: int | None = None
+) -> dict[CommentId, Position]:
+    """Return matching comments' positions by id, locked against verdicts and decisions."""
+    # Sorted, so that concurrent calls do not deadlock.
+    query = sa.select(*POSITION_COLUMNS).where(*wanted).order_by(comments.c.id).limit(limit)
+    rows = connection.execute(query.with_for_update(key_share=True))
+    return {row.id: position_from(row) for row in rows}
+
+
+def lock_position(
+    connection: sa.Connection, comment_id: CommentId, *wanted: sa.ColumnElement[bool]
+) -> Position:
+    """Return and lock a comment's position. Raise `NotFoundError`."""
+    found = lock_positions(connection, comments.c.id == comment_id, *wanted)
+    return known(found.get(comment_id), "comment", comment_id)
+
+
 def place_waiting(
     connection: sa.Connection,
     site_id: SiteId,
@@ -83,32 +101,27 @@ def place_waiting(
     *wanted: sa.ColumnElement[bool],
 ) -> CommentId | None:
     """Recompute the positions of waiting comments; see `CommentStore.reposition`."""
-    query = (
-        sa.select(*POSITION_COLUMNS)
-        .where(comments.c.site_id == site_id, waits_for_review, *wanted)
-        .order_by(comments.c.id)
-        .limit(limit)
-        .with_for_update(key_share=True)
-    )
-    if after is not None:
-        query = query.where(comments.c.id > after)
-    positions = [position_from(row) for row in connection.execute(query)]
+    later = () if after is None else (comments.c.id > after,)
+    of_site = (comments.c.site_id == site_id, waits_for_review)
+    positions = lock_positions(connection, *of_site, *later, *wanted, limit=limit)
     if not positions:
         return None
     # Read after the rows are locked: a concurrent verdict or report waits for them.
-    mode = modes_of(connection, [site_id])[site_id]
+    mode = mode_of(connection, site_id)
     connection.execute(
         sa.update(comments).where(comments.c.id == sa.bindparam("placed_id")),
-        [{"placed_id": one.id, "review_at": review_at_of(one, mode=mode)} for one in positions],
+        [
+            {"placed_id": key, "review_at": review_at_of(one, mode=mode)}
+            for key, one in positions.items()
+        ],
     )
-    return positions[-1].id
+    return max(positions)
 
 
-def modes_of(connection: sa.Connection, site_ids: Iterable[SiteId]) -> dict[SiteId, Mode]:
-    """Return the mode of each site."""
-    query = sa.select(sites.c.id, sites.c.settings)
-    rows = rows_in(connection, query, sites.c.id, sorted(set(site_ids)))
-    return {row.id: settings_from(row.settings).mode for row in rows}
+def mode_of(connection: sa.Connection, site_id: SiteId) -> Mode:
+    """Return a site's mode."""
+    query = sa.select(sites.c.settings).where(sites.c.id == site_id)
+    return settings_from(connection.execute(query).scalar_one()).mode
 
 
 _claim_values, _claim_from = writer(Claim), reader(Claim)

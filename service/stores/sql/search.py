@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import TSQUERY
@@ -27,9 +27,9 @@ from service.domain.search import (
 from service.domain.verdict import Verdict
 from service.signals.hosts import host_of, registered_domain
 from service.signals.links import find_links
-from service.stores.cursor import Place, cursor_after, read_cursor
+from service.stores.cursor import read_cursor
 from service.stores.sql.base import SiteIds, SqlStore, chunks, execute_in, insert_if_free, rows_in
-from service.stores.sql.cases import load_cases
+from service.stores.sql.cases import read_case_page
 from service.stores.sql.engine import reading
 from service.stores.sql.rows import Row, Values, comment_from, verdict_from
 from service.stores.sql.tables import comments, decisions, search_docs, search_due, verdicts
@@ -213,70 +213,57 @@ class CaseSearch(SqlStore):
         after = None
         if cursor is not None:
             after = read_cursor(cursor, _LIST, least=-_MAX_PLACE, most=_MAX_PLACE).rank
+        found = self._select(query, site_ids, after=after)
         with reading(self._engine) as connection:
-            found = select_docs(connection, query, site_ids, after=after, limit=limit + 1)
-            rows = connection.execute(found).all()
-            cases = load_cases(connection, [row.comment_id for row in rows[:limit]])
-        next_cursor = cursor_after(_LIST, rows, limit, lambda row: Place(rank=row.seq))
-        return CasePage(cases=tuple(cases), next_cursor=next_cursor)
+            return read_case_page(connection, found, _LIST, limit)
 
     def ids(self, query: SearchQuery, *, site_ids: SiteIds, limit: int) -> list[CommentId]:
         """Return the ids of the newest matching comments, at most `limit`."""
-        with reading(self._engine) as connection:
-            found = select_docs(connection, query, site_ids, limit=limit)
-            return [row.comment_id for row in connection.execute(found)]
+        return self._list(self._select(query, site_ids).limit(limit), lambda row: row.id)
 
     def count(self, query: SearchQuery, *, site_ids: SiteIds, limit: int) -> int:
         """Return the number of matches; `limit` means at least that many."""
-        with reading(self._engine) as connection:
-            found = select_docs(connection, query, site_ids, limit=limit, ordered=False).subquery()
-            counted = sa.select(sa.func.count()).select_from(found)
-            return connection.execute(counted).scalar_one()
+        found = self._select(query, site_ids).order_by(None).limit(limit).subquery()
+        return self._count(sa.select(sa.func.count()).select_from(found))
+
+    def _select(
+        self, query: SearchQuery, site_ids: SiteIds, *, after: int | None = None
+    ) -> sa.Select[Any]:
+        """Return the query for the matching documents, newest first."""
+        found, place = _DOCS, cast("sa.ColumnElement[int]", _docs.seq)
+        needs = [*needs_of(query), *site_needs(site_ids)]
+        if needs:
+            dialect = self._engine.dialect.name
+            found, place = matching(dialect, match_terms(dialect, needs))
+        if site_ids is not None:
+            found = found.where(_docs.site_id.in_(site_ids))
+        if query.received_from is not None:
+            found = found.where(place >= first_place(query.received_from))
+        if query.received_before is not None:
+            found = found.where(place < first_place(query.received_before))
+        if after is not None:
+            found = found.where(place < after)
+        # Decisions and reports change after indexing.
+        found = found.where(*_of_decisions(query))
+        if reported := query.of(Field.REPORTED):
+            # Joined last, because rows of comments are wide.
+            joined = found.join(comments, comments.c.id == _docs.comment_id)
+            found = joined.where(*_of_reports(reported))
+        return found.order_by(place.desc())
 
 
-def select_docs(
-    connection: sa.Connection,
-    query: SearchQuery,
-    site_ids: SiteIds,
-    *,
-    limit: int,
-    after: int | None = None,
-    ordered: bool = True,
-) -> sa.Select[tuple[int, CommentId]]:
-    """Return the query for `seq` and `comment_id`, newest first."""
-    d = search_docs.c
-    found: sa.Select[tuple[int, CommentId]] = sa.select(d.seq, d.comment_id)
-    place: sa.ColumnElement[int] = d.seq
-    needs = [*needs_of(query), *site_needs(site_ids)]
-    if needs:
-        dialect = connection.dialect.name
-        found, place = matching(dialect, match_terms(dialect, needs))
-    if site_ids is not None:
-        found = found.where(d.site_id.in_(site_ids))
-    if query.received_from is not None:
-        found = found.where(place >= first_place(query.received_from))
-    if query.received_before is not None:
-        found = found.where(place < first_place(query.received_before))
-    if after is not None:
-        found = found.where(place < after)
-    # Decisions and reports change after indexing.
-    found = found.where(*_of_decisions(query))
-    if reported := query.of(Field.REPORTED):
-        # Joined last, because rows of comments are wide.
-        found = found.join(comments, comments.c.id == d.comment_id).where(*_of_reports(reported))
-    return (found.order_by(place.desc()) if ordered else found).limit(limit)
+_docs = search_docs.c
+_DOCS = sa.select(_docs.seq.label("rank"), _docs.comment_id.label("id"))
 
 
 def matching(
     dialect: str, terms: str | sa.BindParameter[str]
-) -> tuple[sa.Select[tuple[int, CommentId]], sa.ColumnElement[int]]:
+) -> tuple[sa.Select[Any], sa.ColumnElement[int]]:
     """Return the query for the documents that match `match_terms`, and the number to sort by."""
-    d = search_docs.c
-    found: sa.Select[tuple[int, CommentId]] = sa.select(d.seq, d.comment_id)
     if dialect == "postgresql":
-        return found.where(d.terms.op("@@")(sa.cast(terms, TSQUERY))), d.seq
+        return _DOCS.where(_docs.terms.op("@@")(sa.cast(terms, TSQUERY))), _docs.seq
     place: sa.ColumnElement[int] = _fts.c.rowid
-    found = found.select_from(_fts.join(search_docs, d.seq == place))
+    found = _DOCS.select_from(_fts.join(search_docs, _docs.seq == place))
     return found.where(_fts.c.search_fts.op("MATCH")(terms)), place
 
 

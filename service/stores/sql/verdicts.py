@@ -22,7 +22,6 @@ from service.stores.sql.base import (
     SqlStore,
     chunks,
     insert_new,
-    known,
     refuse_unknown,
     rows_in,
     transaction,
@@ -33,8 +32,8 @@ from service.stores.sql.deliveries import hasten_callbacks, insert_deliveries, i
 from service.stores.sql.engine import reading
 from service.stores.sql.review_queue import (
     POSITION_COLUMNS,
-    Position,
-    modes_of,
+    lock_position,
+    mode_of,
     place_waiting,
     position_from,
     rank_of,
@@ -54,6 +53,7 @@ from service.stores.sql.tables import (
     comments,
     decisions,
     has_short_post_url,
+    is_in_force,
     reports,
     sites,
     verdicts,
@@ -181,10 +181,9 @@ def _judged_values(row: Row, verdict: Verdict, *, audit: bool) -> Values:
 _account = comments.c.sender_account_key
 _site, _url, _received = comments.c.site_id, comments.c.post_url, comments.c.received_at
 _first = sa.func.min(_received).label("first")
-_in_force = (decisions.c.comment_id == comments.c.id) & decisions.c.undone_at.is_(None)
 _published = (
     sa.select(_account, sa.func.count().label("number"), _first)
-    .outerjoin(decisions, comments.c.decided.is_(True) & _in_force)
+    .outerjoin(decisions, comments.c.decided.is_(True) & is_in_force)
     .where(
         # Always true here, but PostgreSQL and SQLite use the partial index only with it.
         _account.is_not(None),
@@ -263,13 +262,13 @@ class ReportStore(SqlStore):
             refuse_unknown(tx, sites, report.site_id, "site")
             return insert_new(tx, reports, report_values(report))
         is_of_site = comments.c.site_id == report.site_id
-        comment = _lock_comment(tx, report.comment_id, is_of_site)
+        comment = lock_position(tx, report.comment_id, is_of_site)
         if comment.reported_as is report.label:
             return False
         if not insert_new(tx, reports, report_values(report)):
             return False
         reported = replace(comment, reported_as=report.label)
-        mode = modes_of(tx, [comment.site_id])[comment.site_id]
+        mode = mode_of(tx, comment.site_id)
         tx.execute(
             sa.update(comments)
             .where(comments.c.id == comment.id)
@@ -292,7 +291,7 @@ class ReportStore(SqlStore):
         A judged comment moves to the front of the review queue. Raise `NotFoundError` if it is
         unknown or withdrawn.
         """
-        position = _lock_comment(tx, comment_id, comments.c.withdrawn_at.is_(None))
+        position = lock_position(tx, comment_id, comments.c.withdrawn_at.is_(None))
         # It may have been approved since the author read why it is held.
         (case,) = load_cases(tx, [comment_id])
         if case.appeal is not None or case.action is Action.PUBLISH:
@@ -305,16 +304,3 @@ class ReportStore(SqlStore):
         )
         insert_entry(tx, act)
         return True
-
-
-def _lock_comment(
-    connection: sa.Connection, comment_id: CommentId, wanted: sa.ColumnElement[bool]
-) -> Position:
-    """Return a comment's position, locked against verdicts and decisions."""
-    query = (
-        sa.select(*POSITION_COLUMNS)
-        .where(comments.c.id == comment_id, wanted)
-        .with_for_update(key_share=True)
-    )
-    row = connection.execute(query).one_or_none()
-    return position_from(known(row, "comment", comment_id))

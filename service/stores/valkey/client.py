@@ -6,7 +6,6 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
 import redis
@@ -26,20 +25,12 @@ _FIRST_PAUSE_SECONDS = 1.0
 _MAX_PAUSE_SECONDS = 8.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BreakerCounts:
-    """A circuit's counts since the process started, and whether it refuses calls now."""
-
-    is_open: bool
-    opened: int
-    refused: int
-
-
 class Circuit:
     """Refuses calls for a while after three consecutive failures, then lets one call try.
 
     The pause starts at one second and doubles with each failing try, up to eight; a successful call
-    closes the circuit. Only `StoreUnavailableError` counts as a failure. Thread-safe.
+    closes the circuit. Only `StoreUnavailableError` counts as a failure. Thread-safe. `opened` and
+    `refused` count since the process started.
     """
 
     def __init__(self, name: str, *, monotonic: Callable[[], float] = time.monotonic) -> None:
@@ -51,8 +42,8 @@ class Circuit:
         # None while the circuit is closed; otherwise the time from which one call may try.
         self._opens_until: float | None = None
         self._is_tried = False
-        self._opened = 0
-        self._refused = 0
+        self.opened = 0
+        self.refused = 0
 
     def call(self, question: Callable[[], _T]) -> _T:
         """Return the result. Raise `StoreUnavailableError`, at once while the circuit is open."""
@@ -60,7 +51,7 @@ class Circuit:
             is_try = self._opens_until is not None
             if self._opens_until is not None:
                 if self._is_tried or self._monotonic() < self._opens_until:
-                    self._refused += 1
+                    self.refused += 1
                     msg = "the history store did not answer lately and is left alone for a while"
                     raise StoreUnavailableError(msg)
                 self._is_tried = True
@@ -77,12 +68,10 @@ class Circuit:
         self._succeeded()
         return answer
 
-    def counts(self) -> BreakerCounts:
-        """Return the counts so far."""
-        with self._lock:
-            return BreakerCounts(
-                is_open=self._opens_until is not None, opened=self._opened, refused=self._refused
-            )
+    @property
+    def is_open(self) -> bool:
+        """Return True if calls are refused now."""
+        return self._opens_until is not None
 
     def _failed(self, *, is_try: bool) -> None:
         with self._lock:
@@ -94,7 +83,7 @@ class Circuit:
                 # Calls that began before the circuit opened change nothing.
                 return
             self._opens_until = self._monotonic() + self._pause_seconds
-            self._opened += 1
+            self.opened += 1
             seconds = self._pause_seconds
         log.warning(
             "the history store is left alone for a while",

@@ -177,9 +177,8 @@ def test_after_three_failures_in_a_row_the_store_is_asked_no_more(circuit, store
 
     fail(circuit, store, 10)
 
-    counts = circuit.counts()
     assert store.asked == 3
-    assert (counts.is_open, counts.opened, counts.refused) == (True, 1, 7)
+    assert (circuit.is_open, circuit.opened, circuit.refused) == (True, 1, 7)
 
 
 def test_failures_that_are_not_in_a_row_open_nothing(circuit, store):
@@ -189,7 +188,7 @@ def test_failures_that_are_not_in_a_row_open_nothing(circuit, store):
         store.away = False
         circuit.call(store.ask)
 
-    assert circuit.counts().opened == 0
+    assert circuit.opened == 0
 
 
 def test_each_failed_try_doubles_the_pause_up_to_eight_seconds(circuit, store):
@@ -211,7 +210,7 @@ def test_of_many_threads_one_tries_and_the_others_are_refused_meanwhile(circuit,
     store.away = True
     fail(circuit, store, 3)
     store.seconds = 1.0
-    refused_before = circuit.counts().refused
+    refused_before = circuit.refused
     entered, may_answer = threading.Event(), threading.Event()
 
     def slow_answer() -> str:
@@ -227,9 +226,9 @@ def test_of_many_threads_one_tries_and_the_others_are_refused_meanwhile(circuit,
     store.away = False
 
     assert store.asked == 3
-    assert circuit.counts().refused == refused_before + 5
+    assert circuit.refused == refused_before + 5
     assert circuit.call(store.ask) == "answer"
-    assert not circuit.counts().is_open
+    assert not circuit.is_open
 
 
 def test_a_try_that_ends_for_another_reason_leaves_the_next_one_free_to_try(circuit, store):
