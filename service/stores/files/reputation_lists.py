@@ -22,14 +22,12 @@ from service.domain.comment import ListBasis, Listing, ListKind
 from service.domain.sender import parse_address
 from service.domain.text import normal_domain
 from service.reputation.lists import AboutList, is_local
-from service.reputation.ranges import CompiledEntries, ItemFormat, empty_column
+from service.reputation.ranges import COLUMN_FORMATS, CompiledEntries, empty_column
 
 SUFFIX = ".list"
 _MAGIC = b"SLOPLST1"
 _LENGTH_BYTES = 8
 _DIGEST_BYTES = 32
-# The arrays in file order, with 4 or 8 bytes per item (see `CompiledEntries`).
-_ITEM_FORMATS: tuple[ItemFormat, ...] = ("I", "I", "Q", "Q", "Q", "Q", "Q")
 _ITEM_BYTES = {"I": 4, "Q": 8}
 _ABOUT = TypeAdapter(AboutList)
 
@@ -40,14 +38,13 @@ class DamagedListError(Exception):
 
 def write_list(path: Path, about: AboutList, compiled: CompiledEntries) -> None:
     """Write a list to a new file that replaces the old one, which readers may have mapped."""
-    columns = compiled.columns()
-    lengths = [len(column) for column in columns]
+    lengths = [len(column) for column in compiled.columns]
     values = to_jsonable_python(about) | {"lengths": lengths, "byteorder": sys.byteorder}
     raw_values = json.dumps(values).encode()
     # Padded with spaces, which JSON ignores, to align the arrays.
     raw_values += b" " * (-(len(_MAGIC) + _LENGTH_BYTES + len(raw_values)) % 16)
     header = _MAGIC + len(raw_values).to_bytes(_LENGTH_BYTES, "little") + raw_values
-    arrays = (column.cast("B") for column in columns if len(column))
+    arrays = (column.cast("B") for column in compiled.columns if len(column))
     parts: tuple[bytes | memoryview, ...] = (header, *arrays)
     digest = hashlib.sha256()
     with written_whole(path, mode=PRIVATE_FILE) as file:
@@ -88,7 +85,7 @@ def _parsed(body: memoryview) -> tuple[AboutList, CompiledEntries]:
         raise ValueError(msg)
     raw = body[prefix + length :]
     columns, start = [], 0
-    for length, item_format in zip(header.pop("lengths"), _ITEM_FORMATS, strict=True):
+    for length, item_format in zip(header.pop("lengths"), COLUMN_FORMATS, strict=True):
         end = start + length * _ITEM_BYTES[item_format]
         part = raw[start:end]
         columns.append(part.cast(item_format) if length else empty_column(item_format))
@@ -98,7 +95,7 @@ def _parsed(body: memoryview) -> tuple[AboutList, CompiledEntries]:
         raise ValueError(msg)
     # Older lists have no `basis`.
     about = _ABOUT.validate_python({"basis": ListBasis.REPORTED, **header})
-    return about, CompiledEntries.of_columns(tuple(columns))
+    return about, CompiledEntries(tuple(columns))
 
 
 log = logging.getLogger(__name__)
@@ -158,11 +155,10 @@ class ListFolder:
 
         def is_on(about: AboutList, compiled: CompiledEntries) -> bool:
             if about.kind is not ListKind.NETWORKS:
-                return any(compiled.digests.holds(name) for name in names[about.kind])
+                return any(map(compiled.holds_domain, names[about.kind]))
             if parsed is None or is_local(parsed):
                 return False
-            ranges = compiled.ranges4 if parsed.version == 4 else compiled.ranges6
-            return ranges.holds(int(parsed))
+            return compiled.holds(parsed.version, int(parsed))
 
         return [
             Listing(
