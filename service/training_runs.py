@@ -16,6 +16,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
 
+from pydantic import TypeAdapter
+
 from models.errors import ModelVersionError
 from models.registry import (
     CURRENT_FILE,
@@ -33,7 +35,7 @@ from service.domain.retraining import (
     RetrainingOptions,
     RetrainingReport,
     TrainingProgress,
-    report_from,
+    report_fields,
 )
 from service.install_commands import install_command
 from service.ports.training import KeptDecisions, RunFiles
@@ -56,6 +58,7 @@ _STOP_SECONDS = 20.0
 # A program whose parent was killed gets SIGTERM and needs some seconds to end.
 _ENDING_SECONDS = 15.0
 _MEMORY_EXCEEDED = 2
+_REPORT = TypeAdapter(RetrainingReport)
 
 
 def versions_folder(settings: Settings) -> Path:
@@ -136,7 +139,7 @@ class TrainingProcesses:
         if process.returncode != 0:
             raise TrainingFailedError(self._why(run_id, process.returncode, errors))
         try:
-            return report_from(self.read_json(run_id, REPORT_FILE))
+            return _REPORT.validate_python(report_fields(self.read_json(run_id, REPORT_FILE)))
         except (ValueError, TypeError, AttributeError) as error:
             msg = f"the training program left no report that can be read: {error}"
             raise TrainingFailedError(msg) from error

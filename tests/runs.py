@@ -20,7 +20,7 @@ from service.domain.retraining import (
     RetrainingOptions,
     RetrainingReport,
     TrainingProgress,
-    report_to,
+    report_values,
 )
 from service.ports.training import KeptDecisions, RunFiles
 from service.training_runs import TrainingProcesses
@@ -48,7 +48,7 @@ def play_training(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Make the folder in which the program for tests is told what to do, and tells what it saw."""
     folder.mkdir()
     monkeypatch.setenv("FAKE_TRAINING", str(folder))
-    (folder / "report.json").write_text(json.dumps(report_to(REPORT)))
+    (folder / "report.json").write_text(json.dumps(report_values(REPORT)))
     return folder
 
 

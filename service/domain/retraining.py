@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-# Longer reports are cut, because people read them.
-MOST_LISTED = 1_000
-_MOST_CHARS = 500
 SILENT_AFTER = timedelta(seconds=90)
 """A running retraining sends a heartbeat every few seconds; after this it has died."""
 
@@ -146,37 +143,18 @@ class Retraining:
         return self.state is RetrainingState.RUNNING and not self.is_running(now)
 
 
-def report_from(values: Mapping[str, Any]) -> RetrainingReport:
-    """Return the report in a JSON object, with long lists cut.
-
-    Raises `ValueError` if it does not have the agreed form.
-    """
-    if "recommendation" not in values:
-        raise ValueError("it recommends nothing")
-    recommendation = values["recommendation"]
-    is_plan = recommendation is None
+def report_fields(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of the `RetrainingReport` that is written as this JSON object."""
     # Reports before 1.1 call them lessons.
-    training_examples = values.get("training_examples") or values.get("lessons") or {}
-    set_aside = training_examples.get("set_aside")
-    set_aside = set_aside if isinstance(set_aside, Mapping) else {}
-    return RetrainingReport(
-        recommendation=Recommendation(recommendation) if recommendation is not None else None,
-        version=_words(values.get("version")) or None,
-        current=_words(values.get("current")) or None,
-        checks=tuple(_check(one) for one in _some(values.get("checks"))),
-        gains=tuple(_gain(one) for one in _some(values.get("gains"))),
-        newly_lost=tuple(_words(one) for one in _some(values.get("newly_lost"))),
-        no_longer_lost=tuple(_words(one) for one in _some(values.get("no_longer_lost"))),
-        used=int(training_examples.get("used") or 0),
-        spam=int(training_examples.get("spam") or 0),
-        ham=int(training_examples.get("ham") or 0),
-        set_aside={_words(reason): int(set_aside[reason]) for reason in _some([*set_aside])},
-        seconds=_number(values.get("planned_seconds" if is_plan else "seconds")),
-        peak_memory_mb=_number(values.get("planned_memory_mb" if is_plan else "peak_memory_mb")),
-    )
+    fields = {**values, **(values.get("training_examples") or values.get("lessons") or {})}
+    if values.get("recommendation") is None:
+        fields["seconds"] = values.get("planned_seconds")
+        fields["peak_memory_mb"] = values.get("planned_memory_mb")
+    return fields
 
 
-def report_to(report: RetrainingReport) -> dict[str, Any]:
+def report_values(report: RetrainingReport) -> dict[str, Any]:
+    """Return the JSON object that `report_fields` reads."""
     values = asdict(report)
     learnt = ("used", "spam", "ham", "set_aside")
     values["training_examples"] = {name: values.pop(name) for name in learnt}
@@ -184,35 +162,3 @@ def report_to(report: RetrainingReport) -> dict[str, Any]:
         values["planned_seconds"] = values.pop("seconds")
         values["planned_memory_mb"] = values.pop("peak_memory_mb")
     return values
-
-
-def _check(value: object) -> Check:
-    if not isinstance(value, Mapping):
-        msg = f"a check must be an object, got {type(value).__name__}"
-        raise ValueError(msg)  # noqa: TRY004  # the one error that callers expect
-    return Check(
-        part=_words(value.get("part")),
-        name=_words(value.get("name")),
-        passed=value.get("passed") is True,
-        says=_words(value.get("says")),
-    )
-
-
-def _gain(value: object) -> str:
-    if isinstance(value, Mapping):
-        said = [_words(value.get(key)) for key in ("part", "name", "says")]
-        return ": ".join(one for one in said if one)[:_MOST_CHARS]
-    return _words(value)
-
-
-def _some(value: object) -> Sequence[object]:
-    return list(value)[:MOST_LISTED] if isinstance(value, list | tuple) else []
-
-
-def _words(value: object) -> str:
-    return "" if value is None else str(value)[:_MOST_CHARS]
-
-
-def _number(value: object) -> float | None:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if is_number else None  # type: ignore[arg-type]  # just asked

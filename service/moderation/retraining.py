@@ -47,9 +47,8 @@ _LOOKED_BACK = 50
 
 def new_retraining(services: Services, *, by: str, options: RetrainingOptions) -> Retraining:
     """Return a new retraining that was requested now; it is not stored yet."""
-    return Retraining(
-        id=services.new_id("rtr"), asked_by=by, asked_at=services.clock(), options=options
-    )
+    new_id, now = services.new_id("rtr"), services.clock()
+    return Retraining(id=new_id, asked_by=by, asked_at=now, options=options)
 
 
 def retrain(

@@ -41,7 +41,7 @@ class Report:
 
 
 def report_json(report: Report) -> dict[str, Any]:
-    """Return the report for programs; `service.domain.retraining.report_from` reads it."""
+    """Return the report for programs; `service.domain.retraining.report_fields` reads it."""
     found = report.comparison
     planned = report.recommendation is None
     return {

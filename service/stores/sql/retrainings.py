@@ -7,7 +7,13 @@ from datetime import datetime
 import sqlalchemy as sa
 
 from service.domain.errors import ConflictError
-from service.domain.retraining import Answer, Retraining, RetrainingState, report_from, report_to
+from service.domain.retraining import (
+    Answer,
+    Retraining,
+    RetrainingState,
+    report_fields,
+    report_values,
+)
 from service.ports.audit import AuditEntry
 from service.ports.comments import Lease
 from service.stores.sql.audit_log import insert_entry
@@ -17,9 +23,9 @@ from service.stores.sql.rows import Values, reader, writer
 from service.stores.sql.tables import retraining_lease, retrainings
 
 _COLUMNS = {"report": "summary"}
-_all_values = writer(Retraining, columns=_COLUMNS, report=lambda one: one and report_to(one))
+_all_values = writer(Retraining, columns=_COLUMNS, report=lambda one: one and report_values(one))
 _retraining_from = reader(
-    Retraining, columns=_COLUMNS, report=lambda kept: kept and report_from(kept)
+    Retraining, columns=_COLUMNS, report=lambda kept: kept and report_fields(kept)
 )
 _NO_ANSWER = {"answer": None, "answered_by": None, "answered_at": None}
 
