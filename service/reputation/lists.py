@@ -211,8 +211,8 @@ def _add_network(line: str, entries: EntryCollector) -> None:
     if line[0] == "!":
         msg = "it takes addresses out of the list, which is not supported"
         raise _WrongEntryError(msg)
-    span = _RANGE.match(line) if "-" in line else None
-    if span:
+    version: int
+    if span := _RANGE.match(line) if "-" in line else None:
         first, last = _address(span[1]), _address(span[2])
         if first.version != last.version or int(first) > int(last):
             msg = "it is a range whose end does not lie behind its beginning"
@@ -234,11 +234,10 @@ def _read_network(token: str) -> tuple[int, int, int]:
     try:
         # Several times as fast as `ipaddress`.
         packed = socket.inet_pton(socket.AF_INET if is_4 else socket.AF_INET6, plain)
-        prefix = int(bits) if bits.isascii() and bits.isdecimal() else length
-        is_plain = prefix <= length and (not slash or bits.isdecimal())
+        prefix = int(bits) if slash and bits.isdecimal() else length
     except (OSError, ValueError):
-        is_plain = False
-    if not is_plain:
+        return _read_other(token)
+    if prefix > length or (slash and not (bits.isascii() and bits.isdecimal())):
         return _read_other(token)
     start, version = int.from_bytes(packed, "big"), 4 if is_4 else 6
     if version == 6 and start >> 32 == _MAPPED and prefix >= 96:
