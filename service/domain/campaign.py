@@ -48,8 +48,6 @@ class Campaign:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CampaignPage:
-    """One page of campaigns; `next_cursor` is opaque and None on the last page."""
-
     campaigns: tuple[Campaign, ...]
     next_cursor: str | None = None
 
@@ -78,5 +76,4 @@ def is_by_person(decision: Decision) -> bool:
 
 
 def is_low(case: Case) -> bool:
-    """Return True if a judged comment's probability is below `LOW_P_SPAM`."""
     return case.verdict is not None and case.verdict.p_spam < LOW_P_SPAM

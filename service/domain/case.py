@@ -152,18 +152,13 @@ class Order(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CasePage:
-    """One page of cases; `next_cursor` is opaque and None on the last page."""
-
     cases: tuple[Case, ...]
     next_cursor: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """A moderator who looks at a comment: since when, and until when without renewal.
-
-    It never prevents decisions; it is a courtesy, not a lock.
-    """
+    """A moderator who looks at a comment. It never prevents decisions."""
 
     comment_id: CommentId
     user_id: str

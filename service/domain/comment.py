@@ -61,10 +61,7 @@ class Post:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Author:
-    """The stated author. The e-mail address itself is never stored, see `Sender`.
-
-    `trust_level` is the site's trust in the account, 0 to 4 as in Discourse.
-    """
+    """The stated author; `Sender` has the e-mail's key. `trust_level` is 0 to 4 as in Discourse."""
 
     name: str | None = None
     url: str | None = None

@@ -45,10 +45,7 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """A moderator's ruling; undone decisions stay in the log with the time of the undo.
-
-    `bulk_decision_id` names the bulk decision that it is part of, if any.
-    """
+    """A moderator's ruling. An undone one stays, with the time of its undo."""
 
     id: str
     comment_id: CommentId
@@ -64,8 +61,7 @@ class Decision:
 def choose_action(mode: Mode, outcome: Outcome | None, ruling: Ruling | None) -> Action:
     """Return the site's action; a person's ruling always overrides the verdict.
 
-    Without a verdict, every mode but *observe* holds the comment, so that a delay or a crash never
-    publishes.
+    Without a verdict only *observe* publishes: a delay or a crash must not.
     """
     if ruling is not None:
         return Action.PUBLISH if ruling is Ruling.APPROVE else Action.REJECT
@@ -88,10 +84,7 @@ class DecidedComment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecidedPage:
-    """Some decided comments, oldest decision first, and the start of the next page.
-
-    `next_after` is None if the page is empty. The last page is an empty one.
-    """
+    """Decided comments, the oldest decision first. The last page is empty, without `next_after`."""
 
     decided_comments: tuple[DecidedComment, ...]
     next_after: int | None = None

@@ -22,10 +22,7 @@ class Act(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlatformAct:
-    """One act on one comment, by its own id at the platform.
-
-    `asked_before` is True if an earlier request to hide it had no clear result.
-    """
+    """One act, `asked_before` if an earlier request to hide the comment had no clear result."""
 
     act: Act
     comment_id: str
@@ -34,10 +31,7 @@ class PlatformAct:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Applied:
-    """A comment that Slopsieve hid at its platform, `site_comment_id` without a version.
-
-    It is not `certain` if the request to hide it had no clear result.
-    """
+    """A hidden comment, without version; not `certain` if the request had no clear result."""
 
     site_id: SiteId
     site_comment_id: str

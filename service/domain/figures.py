@@ -38,10 +38,7 @@ P_SPAM_EDGES = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """The comments to count: those of these sites (None: all), received in the period.
-
-    Both moments are in UTC; `since` is the start of the first day, `until` the moment of counting.
-    """
+    """The comments to count: of these sites (None: all), from `since` to `until`, in UTC."""
 
     site_ids: tuple[SiteId, ...] | None
     since: datetime
@@ -59,10 +56,7 @@ class DayCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaitingNow:
-    """The review queue now: unsure comments, the audit sample, and reported ones.
-
-    `oldest` is when its oldest comment was received, None in an empty queue.
-    """
+    """The review queue now; `oldest` is when its oldest comment was received."""
 
     unsure: int = 0
     audited: int = 0
@@ -122,10 +116,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moved:
-    """Comments with one outcome, and their outcome with other cutoffs.
-
-    Moderators approved and rejected `approved` and `rejected` of them.
-    """
+    """Comments by outcome and by outcome with other cutoffs, and how people decided on them."""
 
     was: Outcome
     becomes: Outcome

@@ -16,10 +16,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One check's finding; `remedy` is empty if all is well.
-
-    Raises `ValueError` for a finding that is not well and has no remedy.
-    """
+    """One check's finding. Raises `ValueError` unless exactly what is not well has a remedy."""
 
     check: str
     state: State

@@ -76,7 +76,7 @@ _COUNTS = tuple(f.name for f in fields(FormBehaviour) if f.name not in {"seconds
 def read_behaviour(given: object) -> FormBehaviour | None:
     """Return the counts of a mapping with the names of `FormBehaviour`, None if it has none.
 
-    Strangers send them: values of other types are unknown, and larger numbers are limited.
+    Strangers send them: wrong types are unknown, larger numbers are limited.
     """
     if not isinstance(given, Mapping):
         return None

@@ -84,7 +84,6 @@ class ListEntry:
 
     @property
     def instruction(self) -> Instruction:
-        """Return the part that a verdict stores."""
         return Instruction(
             entry_id=self.id,
             effect=self.effect,
@@ -113,7 +112,5 @@ class EntryFilter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntryPage:
-    """One page of entries, newest first; `next_cursor` is opaque and None on the last page."""
-
     entries: tuple[ListEntry, ...]
     next_cursor: str | None = None

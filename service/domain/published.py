@@ -25,10 +25,9 @@ _MAIL = re.compile(r"[^\s@]+@[^\s@]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedComment:
-    """The public part of a comment: its text, and the author's public fields.
+    """The public part of a comment, with nothing that would recognise a sender.
 
-    It has nothing that would recognise a sender. `reply_to_hidden` marks a reply to a comment that
-    is not shown.
+    `reply_to_hidden` marks a reply to a comment that is not shown.
     """
 
     id: CommentId
@@ -101,10 +100,7 @@ class StatementLinks:
         return self.url_of_comment(case.comment) if case.is_explained else None
 
     def url_of_comment(self, comment: Comment) -> str:
-        """Return the link of a stored comment, whatever its state.
-
-        It is a path if the service's own URL is not set.
-        """
+        """Return the link of a comment, whatever its state; a path if `pages_url` is empty."""
         return f"{self.pages_url}/public/statements/{self._token(comment)}"
 
     def is_signed(self, comment: Comment, token: str) -> bool:

@@ -31,8 +31,6 @@ class Recommendation(StrEnum):
 
 
 class Answer(StrEnum):
-    """The decision on a candidate."""
-
     PROMOTED = "promoted"
     REFUSED = "refused"
 
@@ -116,7 +114,6 @@ class Retraining:
 
     @property
     def recommendation(self) -> Recommendation | None:
-        """Return its recommendation, None until it has ended."""
         return self.report.recommendation if self.report else None
 
     @property
@@ -130,7 +127,6 @@ class Retraining:
         return self.recommendation is Recommendation.PROMOTE and self.answer is None
 
     def is_unfinished(self) -> bool:
-        """Return True if it started and has not ended."""
         return self.state in {RetrainingState.RUNNING, RetrainingState.STOPPED}
 
     def is_running(self, now: datetime) -> bool:

@@ -164,7 +164,6 @@ class SearchQuery:
         return replace(self, terms=(*self.terms, *terms))
 
     def until(self, moment: datetime) -> SearchQuery:
-        """Return the query limited to comments received before this moment."""
         earlier = self.received_before
         return replace(self, received_before=min(earlier, moment) if earlier else moment)
 
@@ -217,10 +216,7 @@ def parse_search(line: str, *, sites: Collection[str] | None = None) -> SearchQu
 
 
 def line_of(fields: Mapping[str, str]) -> str:
-    """Return the search line of a form's fields, without empty ones.
-
-    `text` is part of the line as it is.
-    """
+    """Return the search line of a form's fields, with `text` as it is."""
     parts = [fields.get(Field.TEXT, "").strip()]
     for name in FIELD_NAMES:
         value = " ".join(fields.get(name, "").replace('"', " ").split())

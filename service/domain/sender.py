@@ -227,10 +227,7 @@ def _account(
 
 
 def parse_address(address: str) -> IpAddress:
-    """Return an IP address without port and zone, the IPv4 one if it is mapped into IPv6.
-
-    Raises `ValueError`.
-    """
+    """Return an IP address without port and zone, IPv4 if it is mapped. Raises `ValueError`."""
     given = address.strip()
     with_port = _WITH_PORT.fullmatch(given)
     bare = (with_port[1] or with_port[2]) if with_port else given.partition("%")[0]
@@ -240,10 +237,7 @@ def parse_address(address: str) -> IpAddress:
 
 
 def one_client(address: str) -> str:
-    """Return the addresses of a single client: an IPv4 address, or the /64 of an IPv6 one.
-
-    Other text stays unchanged, cut to the length of an address.
-    """
+    """Return the IPv4 address, or the /64 of an IPv6 one. Other text is only cut."""
     return _one_client(address.strip()[:_MOST_ADDRESS_CHARS])
 
 
@@ -261,7 +255,6 @@ def _network(parsed: IpAddress, bits: int) -> str:
 
 
 def _keyed(values: dict[str, str | None], secret: bytes) -> Sender:
-    """Return the keys of the given values under one secret."""
 
     def key(kind: str) -> str | None:
         value = values.get(kind)
@@ -285,10 +278,7 @@ def _key(kind: str, value: str, secret: bytes) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Person:
-    """The keys of a person's address, e-mail and name, and the name as it was typed, if any.
-
-    The name finds data that were stored without its key.
-    """
+    """The keys of a person, and the typed name, which finds data stored without its key."""
 
     sender: Sender
     author_name: str | None = None

@@ -100,10 +100,7 @@ LONGEST_LIFETIME = timedelta(days=30)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserSession:
-    """One browser in which a moderator is signed in.
-
-    `browser` is a short label from the user agent. Addresses are not stored.
-    """
+    """One browser in which a moderator is signed in, by a short label. Addresses are not stored."""
 
     id: str
     user_id: str

@@ -52,6 +52,7 @@ _AGED = frozenset(
     name for name, one in SET_WEIGHTS.items() if one.family is Family.ACCOUNTS and not one.yields
 )
 _BY_A_SITE = {"site": Hand.SITE, "report": Hand.REPORT}
+_DEFAULT = SiteSettings()
 
 
 def lean_on(
@@ -61,14 +62,14 @@ def lean_on(
     *,
     word_hashes: bytes | None,
     promised: Cutoffs,
-    settings: SiteSettings | None = None,
+    settings: SiteSettings = _DEFAULT,
 ) -> Verdict:
     """Return the verdict with the log-odds that decisions add, at the cutoffs that then apply.
 
     `verdict` is the version's alone. It is returned unchanged if it is degraded, if the site has
     switched learning off, or if there are no decisions yet.
     """
-    if verdict.degraded or not taught.learnt or (settings and not settings.learns):
+    if verdict.degraded or not taught.learnt or not settings.learns:
         return verdict
     features = count_features(comment, word_hashes, taught.salt)
     found = _lean(verdict, comment, features, taught, promised, settings)
@@ -98,13 +99,12 @@ def _lean(
     features: Features,
     taught: Taught,
     promised: Cutoffs,
-    settings: SiteSettings | None,
+    settings: SiteSettings,
 ) -> tuple[WeighedSignal | None, Cutoffs] | None:
     """Return the signal of decisions for the version's own verdict, and the cutoffs with it."""
 
     def here(frozen: float) -> Cutoffs:
-        own = taught.cutoffs(comment.site_id, promised, frozen=frozen)
-        return cutoffs_of(settings, own) if settings else own
+        return cutoffs_of(settings, taught.cutoffs(comment.site_id, promised, frozen=frozen))
 
     frozen = frozen_score(verdict)
     cutoffs = here(frozen)

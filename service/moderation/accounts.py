@@ -56,10 +56,7 @@ def set_access(
     site_ids: Sequence[SiteId] | None,
     actor: str,
 ) -> User:
-    """Change an account's role and sites (None: all); return the account.
-
-    Raises `InvalidInputError` for impossible sites, `LastOwnerError`, `NotFoundError`.
-    """
+    """Change role and sites (None: all). Raises `InvalidInputError`, `LastOwnerError`."""
     problems = refuse_access(role, site_ids, services)
     if problems:
         raise InvalidInputError(problems)
@@ -76,10 +73,7 @@ def set_access(
 
 
 def end_user(user_id: str, services: Services, *, actor: str) -> User:
-    """End an account and its sessions at once; return it. A repeat changes nothing.
-
-    Raises `LastOwnerError`, `NotFoundError`.
-    """
+    """End an account and its sessions at once. Raises `LastOwnerError`, `NotFoundError`."""
     at = services.clock()
 
     def change(user: User, everybody: Sequence[User]) -> User:
@@ -92,10 +86,7 @@ def end_user(user_id: str, services: Services, *, actor: str) -> User:
 
 
 def restore_user(user_id: str, services: Services, *, actor: str) -> tuple[User, str]:
-    """Restore an ended account with a new one-time password; return both.
-
-    Raises `ConflictError` if it has not ended, `NotFoundError`.
-    """
+    """Return a restored account and its one-time password. Raises `ConflictError`."""
     password = services.new_secret()
     password_hash = services.passwords.hash(password)
 
@@ -109,15 +100,11 @@ def restore_user(user_id: str, services: Services, *, actor: str) -> tuple[User,
 
 
 def set_preferences(user: User, preferences: Preferences, services: Services) -> User:
-    """Store a person's preferences for the pages; return their account."""
     return services.users.change(user.id, lambda now, _: replace(now, preferences=preferences))
 
 
 def set_mail(user: User, address: str, services: Services) -> User:
-    """Set an account's address for digests, none if it is empty; return the account.
-
-    Raises `InvalidInputError` if it is not an email address.
-    """
+    """Set an account's address for digests, none if empty. Raises `InvalidInputError`."""
     address = address.strip()
     if address and not is_mail_address(address):
         remedy = "write it as name@example.org, in ASCII letters"
@@ -184,7 +171,6 @@ def _name_problems(name: str) -> list[Problem]:
 
 
 def find_user(name: str, services: Services) -> User:
-    """Return the account with this name. Raises `NotFoundError` if there is none."""
     user = services.users.find(name)
     if user is None:
         msg = f"there is no moderator called {name!r}"
@@ -193,10 +179,7 @@ def find_user(name: str, services: Services) -> User:
 
 
 def reset_password(name: str, services: Services, *, actor: str) -> str:
-    """Give a moderator a new one-time password and end their sessions.
-
-    Raises `NotFoundError` for an unknown name.
-    """
+    """Return a new one-time password and end all sessions. Raises `NotFoundError`."""
     user = find_user(name, services)
     password = services.new_secret()
     act = make_act(services, actor=actor, act="reset password", subject=user.id)
@@ -205,10 +188,7 @@ def reset_password(name: str, services: Services, *, actor: str) -> str:
 
 
 def authenticate_user(name: str, password: str, services: Services) -> User:
-    """Return the account if the password is right. Raises `NotAuthenticatedError` otherwise.
-
-    An ended account raises the same error as a wrong password.
-    """
+    """Return the account, unless it has ended. Raises `NotAuthenticatedError`."""
     user = services.users.find(name)
     password = password[:MAX_PASSWORD_CHARS]
     if user is None:
@@ -223,10 +203,7 @@ def check_password(user: User, password: str, services: Services) -> bool:
 
 
 def change_password(user: User, services: Services, *, old: str, new: str) -> User:
-    """Replace a password with the moderator's own and end all sessions; return the account.
-
-    Raises one `InvalidInputError` with all problems of both passwords.
-    """
+    """Replace the password and end all sessions. Raises `InvalidInputError` with all problems."""
     problems = []
     if not check_password(user, old, services):
         problems.append(_WRONG_PASSWORD)

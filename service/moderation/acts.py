@@ -12,15 +12,12 @@ from service.ports.services import Services
 def make_act(
     services: Services, *, actor: str, act: str, subject: str, detail: str = ""
 ) -> AuditEntry:
-    """Return the entry of an act, to be stored in the act's transaction.
-
-    `detail` never holds comment text.
-    """
+    """Return an entry to store in the act's transaction. `detail` never holds comment text."""
     return AuditEntry(at=services.clock(), actor=actor, act=act, subject=subject, detail=detail)
 
 
 def record_act(services: Services, *, actor: str, act: str, subject: str, detail: str = "") -> None:
-    """Append the entry of an act without a transaction of its own. See `make_act`."""
+    """Append the entry of an act that has no transaction."""
     services.audit_log.append(
         make_act(services, actor=actor, act=act, subject=subject, detail=detail)
     )
@@ -29,14 +26,14 @@ def record_act(services: Services, *, actor: str, act: str, subject: str, detail
 def counting_act(
     services: Services, *, actor: str, act: str, subject: str, detail: str = "{}"
 ) -> Callable[[int], AuditEntry]:
-    """Return a function that takes a count and returns an act's entry; see `make_act`."""
+    """Return a function that takes a count, for `detail`, and returns the entry."""
     return lambda count: make_act(
         services, actor=actor, act=act, subject=subject, detail=detail.format(count)
     )
 
 
 def act_on_bulk_decision(bulk_decision: BulkDecision) -> AuditEntry:
-    """Return the entry of a bulk decision, or of its undoing, when it begins."""
+    """Return the entry of a bulk decision, or of its undoing."""
     if bulk_decision.undone_at is None:
         return AuditEntry(
             at=bulk_decision.decided_at,
@@ -55,7 +52,7 @@ def act_on_bulk_decision(bulk_decision: BulkDecision) -> AuditEntry:
 
 
 def acts_on_comments(changed: Sequence[Decision]) -> list[AuditEntry]:
-    """Return the entries of decisions on single comments, to be stored with the decisions."""
+    """Return the entries of decisions on single comments, or of their undoing."""
     return [
         AuditEntry(
             at=one.undone_at or one.decided_at,

@@ -52,10 +52,7 @@ def _send_changes(seen: Iterable[Case], services: Services, *, at_once: bool = F
 def write_verdict_messages(
     cases: Sequence[Case], services: Services, endpoints: Endpoints | None = None
 ) -> list[Delivery]:
-    """Return the messages to store with verdicts: the verdict, and a request for review.
-
-    With `endpoints`, no store is read.
-    """
+    """Return the verdicts' messages, and requests for review. See `write_messages`."""
     events = []
     for case in cases:
         events.append((case, EventKind.VERDICT))
@@ -73,8 +70,8 @@ def write_messages(
 ) -> list[Delivery]:
     """Return a message for each event that its site has subscribed to, in order.
 
-    `before` are the cases as they were before a decision or its undoing; without it no builds are
-    triggered.
+    Builds are only triggered with `before`, the cases before a decision. With `endpoints` no store
+    is read.
     """
     if endpoints is None:
         site_ids = {case.comment.site_id for case, _ in events}
@@ -107,10 +104,7 @@ def _write_decision_messages(
 
 
 def write_withdrawn_messages(cases: Iterable[Case], services: Services) -> list[Delivery]:
-    """Return the messages that make sites rebuild their pages without withdrawn comments.
-
-    They are to be stored with the withdrawal; `cases` are as they were before it.
-    """
+    """Return the builds to store with a withdrawal; `cases` are as before it."""
     shown = [case for case in cases if as_published(case)]
     now = services.clock()
     events = [(replace(case, withdrawn_at=now), EventKind.DECISION) for case in shown]

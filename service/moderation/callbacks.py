@@ -95,10 +95,7 @@ def set_build_hook(
 
 
 def resume_applier(site_id: SiteId, services: Services, *, actor: str) -> Endpoint:
-    """Resume a platform or build hook that refused; return the endpoint.
-
-    Raises `NotFoundError` if the site has neither.
-    """
+    """Resume a platform or build hook that refused. Raises `NotFoundError` if there is none."""
 
     def resumed(old: Endpoint | None) -> Endpoint:
         if old is None or not old.form.is_call:
@@ -162,7 +159,6 @@ def remove_callback(site_id: SiteId, services: Services, *, actor: str) -> None:
 
 
 def get_callback(site_id: SiteId, services: Services) -> Endpoint:
-    """Return a site's callback. Raises `NotFoundError` if it has none."""
     endpoint = services.endpoints.get(site_id)
     if endpoint is None:
         raise NotFoundError("this site has no callback")
@@ -176,10 +172,7 @@ def replay_deliveries(
     ids: Sequence[str] | None = None,
     site_id: SiteId | None = None,
 ) -> int:
-    """Try given-up messages again with all attempts; return their number.
-
-    `ids` None stands for all, at most the newest 10,000, or for those of one site.
-    """
+    """Try given-up messages again: `ids`, or the newest 10,000 (of a site); return their number."""
     if ids is None:
         dead = services.deliveries.recent(state=DeliveryState.DEAD, site_id=site_id, limit=10_000)
         ids = [one.id for one in dead]
@@ -212,10 +205,7 @@ def get_delivery(
 
 
 def signed_callback(endpoint: Endpoint | None) -> Endpoint:
-    """Return a site's endpoint if it is a signed callback.
-
-    Raises `NotFoundError` if there is none, `ConflictError` for a platform.
-    """
+    """Return a callback. Raises `NotFoundError` without one, `ConflictError` for a platform."""
     if endpoint is None:
         raise NotFoundError("this site has no callback")
     if endpoint.form.is_call:

@@ -90,7 +90,6 @@ def group_fresh(services: Services, memory: GroupingMemory, *, goes_on: Callable
 def _fill(
     grouping: Grouping, memory: GroupingMemory, services: Services, *, goes_on: Callable[[], bool]
 ) -> None:
-    """Read earlier traits while `goes_on`."""
     while memory.fill_after is not None:
         page = services.campaigns.grouped(after=memory.fill_after, limit=2_000)
         for traits in page.traits:

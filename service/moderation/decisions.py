@@ -267,10 +267,7 @@ def _decide_portion(
     note: str | None = None,
     bulk_decision_id: str | None = None,
 ) -> list[DecidedComment]:
-    """Decide in one transaction; return the changes.
-
-    Without `bulk_decision_id` each decision is logged, and sent without undo time.
-    """
+    """Decide in one transaction. Without `bulk_decision_id` each is logged, and sent at once."""
     is_single, now = bulk_decision_id is None, services.clock()
     decisions = [
         Decision(
@@ -322,10 +319,7 @@ def undo_bulk_decision(
 
 
 def find_last_act(name: str, services: Services) -> Case | BulkDecision | None:
-    """Return the newest case or bulk decision of this person that is still in force.
-
-    Returns None if none of their last acts within twelve hours is one.
-    """
+    """Return this person's newest act of the last twelve hours that is still in force."""
     criteria = AuditFilter(actor=name, since=services.clock() - _UNDO_WINDOW)
     page = services.audit_log.page(criteria, after=None, limit=_MOST_ACTS)
     ruled = [CommentId(one.subject) for one in page.entries if one.act in _RULED]

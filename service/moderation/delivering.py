@@ -177,10 +177,7 @@ def wants_message(
 def apply_decision(
     delivery: Delivery, endpoint: Endpoint, services: Services
 ) -> SendOutcome | None:
-    """Ask the platform for what is left to be done for a message; None while it rests.
-
-    Raises `NotFoundError` for a comment that is not kept any more, `StoreUnavailableError`.
-    """
+    """Have the platform do what is left to do; None while it rests. Raises `NotFoundError`."""
     now = services.clock()
     if endpoint.is_paused(now):
         services.deliveries.release(delivery.id, until=endpoint.rests_until or now)
@@ -279,7 +276,6 @@ LEND_FOR = timedelta(seconds=45)
 def take_deliveries(
     services: Services, *, limit: int, except_sites: Collection[SiteId] = ()
 ) -> list[Delivery]:
-    """Return messages that are due, leased for as long as sending can take."""
     now = services.clock()
     return services.deliveries.take_due(
         now, until=now + LEND_FOR, limit=limit, except_sites=except_sites

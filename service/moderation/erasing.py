@@ -34,10 +34,7 @@ def find_person(
     email: str | None = None,
     name: str | None = None,
 ) -> Person:
-    """Return a person's sender keys, including those from before a rotation of the secret.
-
-    Raises `InvalidInputError` for an invalid address, and if nothing is given.
-    """
+    """Return a person's keys, older ones too. Raises `InvalidInputError`."""
     secrets = services.sender_secrets
     try:
         made = make_sender(
@@ -60,7 +57,6 @@ def find_person(
 
 
 def count_comments(person: Person, services: Services) -> Mapping[SiteId, int]:
-    """Return the number of a person's stored comments by site."""
     return services.personal_data.count_by_site(person)
 
 
@@ -170,7 +166,7 @@ def forget_sender(sender: Sender, services: Services, *, by: str) -> int:
 def _portions(person: Person, services: Services, *, size: int) -> Iterator[list[CommentId]]:
     """Yield the ids of a person's comments, and delete the histories of the comments' accounts.
 
-    An empty portion is yielded if there are none, because the request itself is an act to log.
+    Without any, an empty portion is yielded, because the request itself is logged.
     """
     after = None
     while ids := services.personal_data.find(person, after=after, limit=size):
@@ -200,7 +196,6 @@ def _account_of(sender: Sender) -> Sender:
 
 
 def _entry_keys(person: Sender) -> list[str]:
-    """Return the keys of a person's address and e-mail in list entries."""
     return [key for one in person.generations for key in (one.address_key, one.email_key) if key]
 
 

@@ -110,7 +110,6 @@ def preview_cutoffs(
 
 
 def find_cutoff_problems(ham_cutoff: float | None, spam_cutoff: float | None) -> list[Problem]:
-    """Return all problems of a site's cutoffs."""
     problems = [
         Problem(name, "is no probability", "give a number from 0 to 1, or nothing")
         for name, value in (("ham_cutoff", ham_cutoff), ("spam_cutoff", spam_cutoff))
@@ -130,7 +129,7 @@ def find_cutoff_problems(ham_cutoff: float | None, spam_cutoff: float | None) ->
 
 @dataclass(slots=True, kw_only=True)
 class RulesPreview:
-    """The number of `seen` published or rule-held comments that rules would have held.
+    """The number of `seen` published or rule-held comments, and of those that rules hold.
 
     People approved and rejected `approved` and `rejected` of those held.
     """
@@ -144,10 +143,7 @@ class RulesPreview:
 
 
 def preview_rules(site_id: SiteId, rules: SiteRules, services: Services) -> RulesPreview:
-    """Return how many of a site's newest comments of the last 90 days rules would have held.
-
-    Each is judged with the facts of its time, except that decisions count as of now.
-    """
+    """Apply rules to a site's newest comments of 90 days; decisions count as of now."""
     since = services.clock() - _RULES_PREVIEWED
     criteria = CaseFilter(site_id=site_id, received_from=since)
     page = services.cases.page(criteria, order=Order.NEWEST, cursor=None, limit=_MAX_PREVIEWED)

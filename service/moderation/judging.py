@@ -40,10 +40,7 @@ log = logging.getLogger(__name__)
 
 
 class StageTimer:
-    """Measures the time of consecutive stages.
-
-    `monotonic` returns the seconds of a clock that never goes back; without it nothing is measured.
-    """
+    """Measures consecutive stages by a clock in seconds that never goes back."""
 
     def __init__(self, monotonic: Callable[[], float] = lambda: 0.0) -> None:
         self._monotonic = monotonic
@@ -65,11 +62,19 @@ def judge_comments(
     now: datetime,
     taught: Taught | None = None,
 ) -> list[Verdict]:
-    """Return a verdict per comment, in order, for sites without settings or entries of their own.
-
-    See `judge_with_outputs`.
-    """
-    judged = judge_with_outputs(comments, model, histories=histories, now=now, taught=taught)
+    """Return a verdict per comment, in order, for sites without settings or entries."""
+    n = len(comments)
+    judged = judge_with_outputs(
+        comments,
+        model,
+        histories=histories,
+        now=now,
+        settings=[SiteSettings()] * n,
+        facts=[RuleFacts()] * n,
+        book=EntryBook(),
+        taught=taught or Taught(),
+        timer=StageTimer(),
+    )
     return [one.verdict for one in judged]
 
 
@@ -88,25 +93,21 @@ def judge_with_outputs(
     *,
     histories: Sequence[History] | None,
     now: datetime,
-    settings: Sequence[SiteSettings] | None = None,
-    book: EntryBook | None = None,
-    taught: Taught | None = None,
-    timer: StageTimer | None = None,
-    facts: Sequence[RuleFacts] = (),
+    settings: Sequence[SiteSettings],
+    facts: Sequence[RuleFacts],
+    book: EntryBook,
+    taught: Taught,
+    timer: StageTimer,
 ) -> list[Judged]:
     """Return a verdict per comment, in order, with one call of the classifier.
 
     If `histories` is None or the classifier raises `ModelUnavailableError`, verdicts are degraded.
-    `book` has the moderators' lists, `taught` what decisions taught; without them, as in
-    evaluations, only the version's evidence decides. With `facts`, one per comment, the rules of
-    `settings` apply.
+    `book` has the moderators' lists, `taught` what decisions taught.
     """
-    timer = timer or StageTimer()
     listed, comments = comments, [judged_text(comment) for comment in comments]
     missing = () if histories is not None else ("history",)
     histories = histories if histories is not None else [History()] * len(comments)
-    learns = [one.learns for one in settings] if settings else [True] * len(comments)
-    evidence = [taught.evidence if taught and some else LocalEvidence() for some in learns]
+    evidence = [taught.evidence if one.learns else LocalEvidence() for one in settings]
     sent = [with_learnt_lists(*both) for both in zip(comments, evidence, strict=True)]
     # The network runs mostly without Python, so the detectors run meanwhile.
     with ThreadPoolExecutor(1) as beside:
@@ -115,41 +116,35 @@ def judge_with_outputs(
         for whole, heard, history in zip(listed, sent, histories, strict=True):
             seen.append(detect_all(heard, history))
             # Right after the detectors, whose view of the text the book uses.
-            entries.append(book.find(whole, at=now) if book else None)
+            entries.append(book.find(whole, at=now))
         timer.end(Stage.DETECT)
         outputs = classifying.result()
     timer.end(Stage.CLASSIFY)
     judged = []
     for index, comment in enumerate(comments):
-        cutoffs = cutoffs_of(settings[index], model.cutoffs) if settings else model.cutoffs
-        signals = place_seam(comment, seen[index], outputs[index])
-        entry = entries[index]
+        entry, output = entries[index], outputs[index]
         verdict = conclude(
             comment.id,
-            signals=signals,
-            output=outputs[index],
+            signals=place_seam(comment, seen[index], output),
+            output=output,
             # A reaction has no text.
             missing=missing if comment.kind or is_visible(comment.text) else (*missing, "text"),
             model_version=model.version,
             weights=model.weights,
-            cutoffs=cutoffs,
+            cutoffs=cutoffs_of(settings[index], model.cutoffs),
             judged_at=now,
             instruction=entry.instruction if entry else None,
             learnt=LearntForComment(sent[index], evidence[index]),
         )
-        output = outputs[index]
-        if taught is not None:
-            verdict = lean_on(
-                verdict,
-                comment,
-                taught,
-                word_hashes=output.word_hashes if output else None,
-                promised=model.cutoffs,
-                settings=settings[index] if settings else None,
-            )
-        if settings and facts:
-            rules = settings[index].rules
-            verdict = apply_rules(verdict, listed[index], rules, facts[index])
+        verdict = lean_on(
+            verdict,
+            comment,
+            taught,
+            word_hashes=output.word_hashes if output else None,
+            promised=model.cutoffs,
+            settings=settings[index],
+        )
+        verdict = apply_rules(verdict, listed[index], settings[index].rules, facts[index])
         judged.append(Judged(verdict=verdict, output=output, history=histories[index]))
         timer.end(Stage.CONCLUDE)
     return judged
@@ -176,20 +171,13 @@ _FIRST_REST, _LONGEST_REST = timedelta(minutes=1), timedelta(hours=1)
 
 
 class AttemptCount:
-    """Resets the counts of attempts that this process survived.
-
-    A count is stored before its attempt begins. If the store is unavailable, counts are reset
-    before the next batch.
-    """
+    """Resets the counts of attempts that this process survived, after an outage of the store."""
 
     def __init__(self) -> None:
         self._owed: dict[CommentId, int] = {}
 
     def take_back(self, attempts: Sequence[Attempt], services: Services) -> None:
-        """Reset the counts to those before these attempts, and counts of earlier failures.
-
-        Raises `StoreUnavailableError`.
-        """
+        """Reset these counts, and those owed since an outage. Raises `StoreUnavailableError`."""
         self._owed.update((a.comment.id, a.attempts) for a in attempts)
         if self._owed:
             services.comments.lower_attempts(self._owed)
@@ -238,10 +226,7 @@ def _try_apart(
     *,
     untried: bool = False,
 ) -> list[CommentId]:
-    """Judge a batch; if it fails, halve it until the failing comment is alone.
-
-    With `untried` its comments go to a person instead of being judged.
-    """
+    """Judge a batch, or halve it until the failing comment is alone; `untried` go to a person."""
     for _ in range(_TRIES_OF_ONE if len(attempts) == 1 else 1):
         try:
             return _try_batch(attempts, services, untried=untried)

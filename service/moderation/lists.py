@@ -50,10 +50,7 @@ class Recognised:
 
 
 def recognise(kind: EntryKind, value: str, secrets: SenderSecrets) -> Recognised | Problem:
-    """Return the stored form of a value, or a problem that never quotes it.
-
-    E-mails, addresses and networks become keyed hashes.
-    """
+    """Return the stored form of a value, or a problem that never quotes it."""
     given = value.strip()
     if not given:
         return _problem("is missing", "say what to list")
@@ -249,10 +246,7 @@ def add_entry(new: NewEntry, services: Services, *, by: str) -> ListEntry:
 
 
 def preview_entry(new: NewEntry, services: Services) -> Preview:
-    """Return an entry's effect on the newest comments, without storing it.
-
-    Raises one `InvalidInputError` with all problems.
-    """
+    """Return an entry's effect on the newest comments. Raises `InvalidInputError`."""
     return _preview(_read(new, services, by=""), services)
 
 
@@ -266,21 +260,14 @@ def problems_of(new: NewEntry, services: Services) -> list[Problem]:
 
 
 def remove_entry(entry_id: str, services: Services, *, by: str) -> ListEntry:
-    """End an entry and return it; one that was removed already stays unchanged.
-
-    Raises `NotFoundError` for an unknown one.
-    """
+    """End an entry, unless it has ended, and return it. Raises `NotFoundError`."""
     act = acts_on_entries("remove", services, by=by)
     services.list_entries.remove(entry_id, by=by, at=services.clock(), act=act)
     return services.list_entries.get(entry_id)
 
 
 def restore_entry(entry_id: str, services: Services, *, by: str) -> ListEntry:
-    """Undo a removal and return the entry.
-
-    Raises `NotFoundError` for an unknown one, `InvalidInputError` if another entry in force matches
-    the same on the same site.
-    """
+    """Undo a removal. Raises `NotFoundError`, `InvalidInputError` if another matches the same."""
     check = partial(_refuse_doubles, services.list_entries.get(entry_id))
     act = acts_on_entries("restore", services, by=by)
     services.list_entries.restore(entry_id, at=services.clock(), act=act, check=check)
@@ -362,10 +349,7 @@ def _preview(entry: ListEntry, services: Services) -> Preview:
 
 
 def _contradicts(case: Case, effect: Effect) -> bool:
-    """Return True if the entry would block a comment that is ham, or allow one that is spam.
-
-    Verdicts that followed an entry are ignored.
-    """
+    """Return True if the entry blocks ham or allows spam. Verdicts by entries don't count."""
     if case.decision is not None:
         contrary = Ruling.REJECT if effect is Effect.ALLOW else Ruling.APPROVE
         return case.decision.ruling is contrary

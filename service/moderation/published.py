@@ -29,10 +29,7 @@ class PublishedPage:
 
 
 def list_published(site: Site, post: str, services: Services, *, page: int) -> PublishedPage:
-    """Return a page of the comments that the site shows under a post; the first page is 1.
-
-    Raises `NotFoundError` unless the site's feed is switched on.
-    """
+    """Return a page, from 1. Raises `NotFoundError` unless the site's feed is switched on."""
     if not site.settings.public_feed:
         msg = (
             "This site's comments are not for everybody to read; its owner may switch that on "
@@ -89,10 +86,7 @@ def _by_id(ids: Iterable[CommentId], site: Site, services: Services) -> dict[Com
 
 
 def addresses_of(post: str, blog: str | None) -> list[str]:
-    """Return the URLs under which a post's comments may be stored.
-
-    With and without `www.`, a final slash and https, and as a path alone on the blog's own host.
-    """
+    """Return a post's URLs with and without `www.`, final slash, https and the blog's host."""
     given = post.partition("#")[0].strip()
     try:
         parts, home = urlsplit(given), urlsplit(blog or "")

@@ -47,10 +47,7 @@ def list_for_review(
     limit: int,
     order: Order | None = None,
 ) -> CasePage:
-    """Return one page of a list, in `order` or in the list's default order.
-
-    `site_ids` None means all sites. Raises `InvalidInputError` for an invalid cursor.
-    """
+    """Return one page, by default in the list's own order. Raises `InvalidInputError`."""
     order = order or _ORDERS.get(tab, Order.NEWEST)
     criteria = _criteria(tab, site_ids)
     return services.cases.page(criteria, order=order, cursor=cursor, limit=limit)
@@ -262,10 +259,7 @@ def read_line(line: str, services: Services, *, user: User) -> Scope:
 
 
 def update_search_index(services: Services, *, goes_on: Callable[[], bool]) -> int:
-    """Index recently stored and judged comments while `goes_on`; return how many.
-
-    Safe to run at any time and to repeat. Raises `StoreUnavailableError`.
-    """
+    """Index new comments while `goes_on`; return how many. Raises `StoreUnavailableError`."""
     indexed = 0
     while goes_on():
         portion = services.search.index_due(limit=_PORTION)

@@ -146,11 +146,7 @@ def undo_reject_and_block(
     by: str,
     seen_decision_id: str | None,
 ) -> Case:
-    """Undo a ruling together with its entries; return the case.
-
-    Entries that were made from another comment stay. Raises as `undo_as_seen`; then nothing was
-    changed.
-    """
+    """Undo a ruling and its own entries. Raises as `undo_as_seen`; then nothing was changed."""
     entries = [services.list_entries.get(entry_id) for entry_id in entry_ids]
     case = undo_as_seen(comment_id, services, undone_by=by, seen_decision_id=seen_decision_id)
     for entry in entries:

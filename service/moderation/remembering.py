@@ -183,10 +183,9 @@ def gather_whole(comments: Sequence[Comment], services: Services) -> list[Histor
 
 
 def rebuild_if_blank(services: Services, *, goes_on: Callable[[], bool]) -> bool:
-    """Rebuild a portion, and more while `goes_on`, if histories are blank.
+    """Rebuild a portion, and more while `goes_on`, if histories are blank; return True if so.
 
-    Returns True if they were. Safe to run at any time and by several processes at once. Raises
-    `StoreUnavailableError`.
+    Several processes may do so at once. Raises `StoreUnavailableError`.
     """
     if not services.history.is_blank():
         return False

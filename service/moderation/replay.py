@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -15,7 +15,6 @@ from service.learning.judging import lean_on, make_example
 from service.learning.taught import Taught
 from service.moderation.judging import is_audited, judge_comments
 from service.ports.models import JudgingModel
-from service.scoring.weights import Cutoffs
 
 # The name of the row for all weeks.
 TOTAL = "all"
@@ -32,10 +31,7 @@ class Archived:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Played:
-    """One comment's outcomes: `frozen` without learning, `learning` with it.
-
-    `asked` is True if the owner was asked about it in the replay with learning.
-    """
+    """The verdicts without and with learning, and whether the owner was `asked` in the latter."""
 
     archived: Archived
     asked: bool
@@ -58,36 +54,10 @@ def replay(
     differ between installations. Raises `ModelUnavailableError`.
     """
     ordered = sorted(archive, key=lambda one: (moment_of(one), one.comment.id))
-
-    def judged() -> Iterator[tuple[Archived, Verdict]]:
-        for start in range(0, len(ordered), _BATCH):
-            some = ordered[start : start + _BATCH]
-            comments = [one.comment for one in some]
-            unknown, now = [History()] * len(comments), moment_of(some[-1])
-            verdicts = judge_comments(comments, model, histories=unknown, now=now)
-            yield from zip(some, verdicts, strict=True)
-
-    return play(
-        judged(), model.cutoffs, decides_all=decides_all, audit_share=audit_share, salt=salt
-    )
-
-
-def play(
-    judged: Iterable[tuple[Archived, Verdict]],
-    promised: Cutoffs,
-    *,
-    decides_all: bool,
-    audit_share: float,
-    salt: int,
-) -> Iterator[Played]:
-    """Yield comments as `replay` does, given them in order with the version's own verdicts.
-
-    `promised` are the version's cutoffs.
-    """
     taught, number = Taught(salt=salt), 0
-    for archived, frozen in judged:
+    for archived, frozen in _judged(ordered, model):
         comment = archived.comment
-        learning = lean_on(frozen, comment, taught, word_hashes=None, promised=promised)
+        learning = lean_on(frozen, comment, taught, word_hashes=None, promised=model.cutoffs)
         audited = is_audited(comment.id, audit_share)
         asked = decides_all or audited or learning.outcome is Outcome.UNSURE
         if asked and not learning.degraded:
@@ -111,6 +81,14 @@ def play(
             )
             taught = taught.after([example])
         yield Played(archived=archived, asked=asked, frozen=frozen, learning=learning)
+
+
+def _judged(ordered: Sequence[Archived], model: JudgingModel) -> Iterator[tuple[Archived, Verdict]]:
+    for start in range(0, len(ordered), _BATCH):
+        some = ordered[start : start + _BATCH]
+        unknown, now = [History()] * len(some), moment_of(some[-1])
+        verdicts = judge_comments([one.comment for one in some], model, histories=unknown, now=now)
+        yield from zip(some, verdicts, strict=True)
 
 
 def moment_of(archived: Archived) -> datetime:
@@ -154,7 +132,6 @@ class Weeks:
         self._weeks: dict[str, Week] = {}
 
     def add(self, played: Played) -> None:
-        """Count one comment in its week and in the sum."""
         is_spam = played.archived.is_spam
         year, number, _ = moment_of(played.archived).astimezone(UTC).isocalendar()
         for name in (f"{year}-W{number:02d}", TOTAL):

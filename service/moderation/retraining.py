@@ -92,10 +92,7 @@ def try_retraining(
     told: Callable[[TrainingProgress], None] = lambda _: None,
     goes_on: Callable[[], bool] = lambda: True,
 ) -> RetrainingReport:
-    """Return a retraining's data and estimated costs, without storing anything.
-
-    Raises as `retrain`, and `TrainingStoppedError`.
-    """
+    """Return the data and estimated costs; store nothing. Raises as `retrain`."""
     run_id = services.new_id("try")
     with _exclusively(services, runs) as renew:
 
@@ -195,7 +192,6 @@ def _train(
     told: Callable[[TrainingProgress], None],
     goes_on: Callable[[], bool],
 ) -> Retraining:
-    """Train, and regularly store the progress and renew the lease."""
     latest, noted_at = running, services.clock()
 
     def hear(progress: TrainingProgress) -> None:
@@ -234,10 +230,7 @@ def _train(
 
 
 def promote_retrained(retraining: Retraining, services: Services, *, by: str) -> Retraining:
-    """Let a retraining's candidate serve, unless it was refused meanwhile.
-
-    Raises `ConflictError` if the retraining was answered before, otherwise as `promote_version`.
-    """
+    """Let a candidate serve. Raises `ConflictError` after an answer, or as `promote_version`."""
     if retraining.version is None:
         msg = f"retraining {retraining.id} has no candidate"
         raise ConflictError(msg)
@@ -334,10 +327,7 @@ def retrain_if_wanted(
     promotes: bool,
     goes_on: Callable[[], bool],
 ) -> Retraining | None:
-    """Do or continue a requested or scheduled retraining; return None if there is none.
-
-    `every` None stands for no schedule. Raises as `retrain`.
-    """
+    """Do a requested retraining, or one that is due after `every`. Raises as `retrain`."""
     recent = services.retrainings.recent(limit=_LOOKED_BACK)
     waiting = [one for one in recent if one.state is RetrainingState.ASKED]
     if not waiting:

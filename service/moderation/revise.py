@@ -182,7 +182,6 @@ def _ruled(newest: Case) -> RuledText | None:
 
 
 def _keep_ruling(comment: Comment, services: Services) -> None:
-    """Apply a person's ruling to an edit, if it still holds."""
     ruled = comment.ruled
     why = _why_kept(comment, ruled) if ruled is not None else None
     if ruled is None or why is None:
@@ -340,8 +339,7 @@ def find_comment(
 def appeal(case: Case, text: str, services: Services) -> bool:
     """Store the author's appeal and put the comment first in the review queue.
 
-    Returns False if the appeal is empty, has over 500 characters or is not the first, and if
-    nothing can be appealed. Raises `NotFoundError` if the comment does not exist.
+    Returns False if the appeal is empty, too long, not the first, or of what cannot be appealed.
     """
     words = text.replace("\r\n", "\n").strip()
     if not is_visible(words) or len(words) > MAX_APPEAL_CHARS or not case.may_be_appealed:

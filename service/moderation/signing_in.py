@@ -52,10 +52,7 @@ _SYSTEMS = (
 
 
 def name_browser(user_agent: str | None) -> str:
-    """Return a short label such as "Firefox on Linux"; empty if none fits.
-
-    It has no version or other detail that would distinguish two people with one browser.
-    """
+    """Return a short label such as "Firefox on Linux", without version; empty if none fits."""
     agent = " ".join((user_agent or "")[:500].split()).lower()
     browser = next((name for name, marks in _BROWSERS if any(m in agent for m in marks)), "")
     system = next((name for name, mark in _SYSTEMS if mark in agent), "")
@@ -63,10 +60,7 @@ def name_browser(user_agent: str | None) -> str:
 
 
 def begin_session(user: User, services: Services, *, user_agent: str | None) -> UserSession:
-    """Begin a session of an account whose password was checked.
-
-    Raises `NotAuthenticatedError` if the password has changed since, or the account has ended.
-    """
+    """Begin a session. Raises `NotAuthenticatedError` if password or account ended meanwhile."""
     now = services.clock()
     session = UserSession(
         id=services.new_id("ses"),
@@ -80,10 +74,7 @@ def begin_session(user: User, services: Services, *, user_agent: str | None) -> 
 
 
 def find_session(session_id: str, services: Services) -> tuple[UserSession, User] | None:
-    """Return an open session with its present account, None otherwise.
-
-    Its last use is stored, at most every five minutes. Raises `StoreUnavailableError`.
-    """
+    """Return an open session with its present account; store its use, every five minutes."""
     now = services.clock()
     session = services.sessions.get(session_id)
     if session is None or not session.is_open(now):
@@ -99,21 +90,16 @@ def find_session(session_id: str, services: Services) -> tuple[UserSession, User
 
 
 def list_sessions(user: User, services: Services) -> list[UserSession]:
-    """Return the account's open sessions, the last used first."""
     now = services.clock()
     return [session for session in services.sessions.open_of(user.id) if session.is_open(now)]
 
 
 def end_session(session_id: str, user: User, services: Services) -> bool:
-    """End one of the account's own sessions, also for copies of its cookie.
-
-    Returns True unless it had ended before. Raises `StoreUnavailableError`; then it stays open.
-    """
+    """End an own session, also for copies of its cookie; return True if it was open."""
     return services.sessions.end(session_id, user_id=user.id, at=services.clock())
 
 
 def end_other_sessions(session_id: str, user: User, services: Services) -> int:
-    """End all sessions of the account but this one; return how many."""
     act = counting_act(services, actor=user.name, act="end other sessions", subject=user.id)
     return services.sessions.end_all(
         user.id, at=services.clock(), except_session=session_id, act=act
@@ -157,10 +143,7 @@ def offer_second_factor(user: User, services: Services, *, seed: str | None = No
 def turn_on_second_factor(
     user: User, services: Services, *, seed: str, code: str
 ) -> tuple[str, ...]:
-    """Turn on the offered second factor if the code is right; return ten recovery codes.
-
-    They are returned only here and stored as hashes. Raises `InvalidInputError` for a wrong code.
-    """
+    """Return ten recovery codes, which are stored as hashes. Raises `InvalidInputError`."""
     step = _step_of(code, seed, user.id, services)
     if step is None:
         problem = Problem("code", "does not fit", "type the code that the app shows now")
@@ -180,10 +163,9 @@ def renew_recovery_codes(user: User, services: Services) -> tuple[str, ...]:
 
 
 def check_second_factor(user: User, code: str, services: Services) -> None:
-    """Check a code or a recovery code, which can be used only once.
+    """Check a code or a recovery code, which can be used only once, one step of 30 s early or late.
 
-    One step of 30 seconds before and after is accepted, for clocks that differ. Raises
-    `NotAuthenticatedError` for a wrong or used code.
+    Raises `NotAuthenticatedError` for a wrong or used code.
     """
     factor = services.second_factors.get(user.id)
     if factor is not None:

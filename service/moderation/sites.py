@@ -47,10 +47,7 @@ class IssuedKey:
 
 
 def add_site(name: str, services: Services, *, actor: str) -> tuple[Site, IssuedKey]:
-    """Create a site and issue its first key.
-
-    Raises `InvalidInputError` for an invalid name and `ConflictError` if it exists.
-    """
+    """Create a site and its first key. Raises `InvalidInputError`, `ConflictError` if it exists."""
     name = name.strip()
     if not name or len(name) > _MAX_NAME_CHARS or not name.isprintable():
         remedy = f"give 1 to {_MAX_NAME_CHARS} printable characters"
@@ -73,10 +70,7 @@ def issue_key(
     actor: str,
     expiring: Mapping[str, datetime] | None = None,
 ) -> IssuedKey:
-    """Issue one more key and let others expire, all or nothing.
-
-    Raises `NotFoundError` for an unknown site and `ConflictError` if it has enough keys.
-    """
+    """Issue a key and let others expire. Raises `NotFoundError`, `ConflictError` with 50 keys."""
     valid = sum(key.is_valid(services.clock()) for key in services.sites.list_keys(site_id))
     if valid >= _MAX_VALID_KEYS:
         msg = f"this site has {valid} valid keys; revoke those that are no longer used"
@@ -132,10 +126,7 @@ def akismet_secret(key_id: str, services: Services) -> str:
 def rotate_keys(
     site_id: SiteId, services: Services, *, actor: str, overlap: timedelta = DEFAULT_OVERLAP
 ) -> IssuedKey:
-    """Issue a new key; the site's other keys stay valid for the overlap, then end.
-
-    Akismet keys stay valid, because other programs use them.
-    """
+    """Issue a new key; the other keys, except Akismet's, end after the overlap."""
     now = services.clock()
     expiring = {
         key.id: min(key.expires_at or now + overlap, now + overlap)
@@ -192,10 +183,7 @@ def change_site_settings(
 
 
 def forget_taught(site_id: SiteId, services: Services, *, actor: str) -> Site:
-    """Forget what the site's decisions taught; the decisions themselves stay in force.
-
-    Later decisions teach again. Raises `NotFoundError` for an unknown site.
-    """
+    """Forget what earlier decisions taught; they stay in force. Raises `NotFoundError`."""
     now = services.clock()
     return change_site_settings(
         site_id, lambda present: replace(present, learns_since=now), services, actor=actor
@@ -217,10 +205,7 @@ def _changes(before: SiteSettings | SiteRules, after: SiteSettings | SiteRules) 
 
 
 def authenticate_site(secret: str, services: Services) -> Site:
-    """Return the site of a valid key. Raises `NotAuthenticatedError` otherwise.
-
-    Keys have 256 random bits, so a plain SHA-256 is as safe as a slow hash.
-    """
+    """Return the site of a valid key. Raises `NotAuthenticatedError` otherwise."""
     found = services.sites.find_key(_hash(secret))
     if found is None or not found[0].is_valid(services.clock()):
         raise NotAuthenticatedError("this key is unknown, expired or revoked")
@@ -270,4 +255,5 @@ def _akismet_hash(secret: str, services: Services) -> str:
 
 
 def _hash(secret: str) -> str:
+    # Keys have 256 random bits, so that a plain hash is as safe as a slow one.
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()

@@ -24,19 +24,13 @@ PROMOTED = "promote model version"
 
 
 def promote_version(name: str, services: Services, *, by: str) -> None:
-    """Let a version serve; workers load it within seconds, between two batches.
-
-    Raises `NotFoundError` for an unknown one, `ConflictError` for one that cannot be used.
-    """
+    """Let a version serve within seconds. Raises `NotFoundError`, `ConflictError` if unusable."""
     before = services.versions.promote(name)
     record_act(services, actor=by, act=PROMOTED, subject=name, detail=f"before: {before or 'none'}")
 
 
 def roll_back(services: Services, *, by: str) -> str:
-    """Let the version before the last promotion serve again, and return its name.
-
-    Raises `ConflictError` if there is none.
-    """
+    """Promote the version before the current one; return its name. Raises `ConflictError`."""
     previous = services.versions.previous()
     if previous is None:
         raise ConflictError("no version was current before this one")
