@@ -196,9 +196,8 @@ _KIND_ALIASES = {
 class Edit(StrEnum):
     """What an edit did to a comment that its site showed already.
 
-    `REJECTED` is of a comment that a person rejected, without a later ruling. `BY_STAFF` was by
-    somebody who may moderate at the site. The last three followed a person's approval or a verdict
-    that published the comment.
+    A person rejected the comment (`REJECTED`); somebody who may moderate at the site edited it
+    (`BY_STAFF`). The last three followed an approval or a verdict that published it.
     """
 
     UNAPPROVED = "unapproved"

@@ -15,12 +15,10 @@ from service.domain.comment import (
     Sender,
     SiteId,
 )
-from service.domain.form import FormToken, read_behaviour
+from service.domain.form import FormToken, read_behaviour, read_seconds
 from service.domain.text import storable
 
 OFFLINE_SITE = SiteId("offline")
-# A century; larger numbers are not times, and some do not fit into a float.
-_MAX_SECONDS = 3.6e9
 _TOKENS = frozenset(FormToken)
 
 
@@ -42,15 +40,9 @@ def _form(row: Mapping[str, object]) -> FormEvidence:
     form = row.get("form")
     if not isinstance(form, Mapping):
         return FormEvidence()
-    seconds, filled, token = (
-        form.get(name) for name in ("seconds_on_page", "honeypot_filled", "token")
-    )
-    if isinstance(seconds, bool) or not isinstance(seconds, int | float):
-        seconds = None
+    filled, token = form.get("honeypot_filled"), form.get("token")
     return FormEvidence(
-        seconds_on_page=float(seconds)
-        if seconds is not None and abs(seconds) < _MAX_SECONDS
-        else None,
+        seconds_on_page=read_seconds(form.get("seconds_on_page")),
         honeypot_filled=filled if isinstance(filled, bool) else None,
         behaviour=read_behaviour(form.get("behaviour")),
         token=FormToken(token) if isinstance(token, str) and token in _TOKENS else None,

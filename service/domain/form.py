@@ -55,9 +55,8 @@ class FormToken(StrEnum):
 class FormBehaviour:
     """How a form was filled in, as counts, never as the rhythm of keys; None is unknown.
 
-    `seconds` passed from the first focus or key to the sending. `pastes` count insertions of whole
-    texts; `other_inputs` changed a field without a key, as dictation does. `driven` is True if the
-    browser says that a program controls it.
+    `seconds` passed from the first focus or key. `pastes` are of whole texts; `other_inputs` came
+    without a key, as by dictation. `driven` is a browser that says that a program controls it.
     """
 
     seconds: float | None = None
@@ -112,11 +111,9 @@ def _count(given: object) -> int | None:
 
 
 def page_key(address: str | None) -> str | None:
-    """Return a key for the page at a URL, None if it names no page.
+    """Return a key for the page at a URL, None if it names no page, or only another host's root.
 
-    Browsers name only the root of another host, which is no page. URLs that differ only in
-    fragment, `www.`, the number of a comment page or a query have the same key, except for the
-    number of a post in the query.
+    Fragment, `www.`, number of a comment page and query do not matter, except a post's number.
     """
     try:
         parts = urlsplit(address or "")

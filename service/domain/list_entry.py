@@ -54,10 +54,9 @@ class Instruction:
 class ListEntry:
     """One entry of the lists, for one site or, with None, for all.
 
-    `keys` are compared with comments: keyed hashes for an e-mail, an address or a network,
-    otherwise the domain or the words of the phrase. People see `label`: the value itself, or the
-    beginning of its hash. `comment_id` is the comment that it was made from. `hits` counts the
-    verdicts that followed it.
+    `keys` are keyed hashes of an e-mail, an address or a network, the domain, or the words of the
+    phrase. People see `label`: the value, or the beginning of its hash. `hits` counts the verdicts
+    that followed it. It may be made from `comment_id`.
     """
 
     id: str

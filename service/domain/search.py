@@ -171,10 +171,9 @@ class SearchQuery:
 def parse_search(line: str, *, sites: Collection[str] | None = None) -> SearchQuery:
     """Return the query of a line; an empty line matches everything.
 
-    Words match words that begin with them; quoted text matches whole words in this order; `-`
-    before a word or field excludes it. Fields are `FIELD_NAMES`; days are whole days in UTC. With
-    `sites`, ids and folded names, no other site may be named. Raises one `InvalidInputError` with
-    every problem.
+    Words match words that begin with them, quoted text whole words in this order; `-` excludes.
+    Days are whole days in UTC. With `sites`, ids and folded names, no other site may be named.
+    Raises one `InvalidInputError` with every problem.
     """
     if len(line) > MAX_QUERY_CHARS:
         problem = f"has more than {MAX_QUERY_CHARS:,} characters"

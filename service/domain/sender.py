@@ -67,10 +67,9 @@ def _kept(character: str) -> str:
 class Record:
     """The history of one key (an address, a domain).
 
-    `approved` and `rejected` count moderators' decisions, which lose weight with age, hence
-    fractions. `seen_hour` and `seen_day` count other comments of about the last hour and day, with
-    any outcome; they teach nothing. They are counted for addresses, e-mails, linked domains and
-    texts, at all sites together, else 0.
+    `approved` and `rejected` count decisions, which lose weight with age. `seen_hour` and
+    `seen_day` count other comments of about the last hour and day, at all sites, of addresses,
+    e-mails, linked domains and texts; they teach nothing.
     """
 
     approved: float = 0.0
@@ -89,11 +88,10 @@ class TrackRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conduct:
-    """One account's earlier comments at one site, with any outcome.
+    """One account's earlier comments at one site, with any outcome, and the days since the last.
 
-    `quiet_days` passed since its last comment here. `remarks` are comments that offered nothing,
-    `offers` those with a commercial link or a product, `repeats` those that pitched the same as
-    this one.
+    `remarks` offered nothing, `offers` had a commercial link or a product, `repeats` pitched the
+    same as this one.
     """
 
     quiet_days: int = 0
@@ -192,11 +190,10 @@ def make_sender(
 
 
 def normal_email(email: str) -> str:
-    """Return the canonical form of all addresses of one mailbox.
+    """Return the canonical form of all addresses of one mailbox, the domain in ASCII.
 
-    A tag after a plus sign is removed; at Gmail dots are removed too, and googlemail.com becomes
-    gmail.com. Blanks, hidden characters, `mailto:` and a name around `<…>` are removed, and the
-    domain is in ASCII.
+    A tag after a plus sign is removed, at Gmail dots too, and blanks, hidden characters, `mailto:`
+    and a name around `<…>`.
     """
     name, domain = _email_parts(email)
     if name.startswith('"'):

@@ -89,8 +89,7 @@ def unescape(text: str) -> str:
 def content_key(text: str) -> str:
     """Return a digest that is equal for the raw, slashed, escaped and filtered forms of a text.
 
-    It ignores case, white space, tags, entities and compatibility forms of characters. It has 32
-    hexadecimal digits of SHA-256.
+    Case, white space, tags and forms of characters do not matter. It has 32 hexadecimal digits.
     """
     plain = unescape(_TAG.sub(" ", unslash(text)))
     plain = unicodedata.normalize("NFKC", plain).casefold()

@@ -137,9 +137,8 @@ def add_user(
 ) -> tuple[User, str]:
     """Add an account and return it with its one-time password.
 
-    The first account is by default an owner, later ones are moderators. Raises `InvalidInputError`
-    for an invalid name, unknown sites or an owner with only some sites, `ConflictError` if the name
-    exists.
+    Without `role` the first account is an owner, later ones are moderators. Raises
+    `InvalidInputError`, `ConflictError` if the name exists.
     """
     name = name.strip()
     if role is None:
@@ -229,8 +228,7 @@ def _set_password(
 ) -> User:
     """Set a password and end the earlier sessions, in one transaction with `act`.
 
-    With `instead_of`, raises `InvalidInputError` if the stored hash has changed, so that a password
-    change cannot undo a concurrent reset.
+    Raises `InvalidInputError` unless `instead_of` is stored, so that no concurrent reset is undone.
     """
     password_hash = services.passwords.hash(password)
 

@@ -70,8 +70,7 @@ def write_messages(
 ) -> list[Delivery]:
     """Return a message for each event that its site has subscribed to, in order.
 
-    Builds are only triggered with `before`, the cases before a decision. With `endpoints` no store
-    is read.
+    `before`, the cases before a decision, triggers builds. With `endpoints` no store is read.
     """
     if endpoints is None:
         site_ids = {case.comment.site_id for case, _ in events}

@@ -78,10 +78,9 @@ def set_applier(
 def set_build_hook(
     site_id: SiteId, url: str, services: Services, *, actor: str, token: str | None = None
 ) -> Endpoint:
-    """Rebuild a site when the comments that it shows have changed.
+    """Rebuild a site when the comments that it shows have changed, once a minute at most.
 
-    `url` is called at most once a minute. `token` is for hosts that need one, such as GitHub; it is
-    never shown. Raises as `set_callback`.
+    Some hosts, such as GitHub, need a `token`; it is never shown. Raises as `set_callback`.
     """
     endpoint = Endpoint(
         site_id=site_id,

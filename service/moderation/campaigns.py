@@ -41,8 +41,7 @@ GROUPED_AT_ONCE = 50
 class GroupingMemory:
     """The traits that a process has read; `holder` is its name on the lease.
 
-    They are None while another process groups. `fill_after` is the place from which traits are
-    still to be read, None once all are.
+    They are None while another process groups; `fill_after` is where to read on, None at the end.
     """
 
     def __init__(self, holder: str) -> None:

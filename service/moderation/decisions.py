@@ -80,12 +80,11 @@ def undo_decision(
     decision_id: str | None = None,
     site_id: SiteId | None = None,
 ) -> Case:
-    """Undo a decision and return the resulting case.
+    """Undo a decision, by default the one in force; return the resulting case.
 
-    `decision_id` names it; the default is the one in force. A named decision that is undone already
-    changes nothing. A message that was not sent yet is withdrawn. Raises `NotFoundError` if there
-    is no such comment or decision, `ConflictError` if the comment is withdrawn or another decision
-    than the named one is in force.
+    If the named one is undone already, nothing changes. An unsent message is withdrawn. Raises
+    `NotFoundError`, and `ConflictError` for a withdrawn comment or while another decision is in
+    force.
     """
     case = services.cases.get(comment_id, site_id=site_id)
     _refuse_withdrawn(case)
@@ -118,10 +117,9 @@ def undo_decision(
 def undo_as_seen(
     comment_id: CommentId, services: Services, *, undone_by: str, seen_decision_id: str | None
 ) -> Case:
-    """Undo the decision that the person saw, and return the resulting case.
+    """Undo the decision that the person saw, if it is in force; return the resulting case.
 
-    A decision that is undone already changes nothing. Raises `ConflictError` if another one is in
-    force now, otherwise as `undo_decision`.
+    Raises `ConflictError` if another one is in force now, otherwise as `undo_decision`.
     """
     case = services.cases.get(comment_id)
     _refuse_stale(case, (seen_decision_id,), ruling=None)
@@ -291,8 +289,7 @@ def undo_bulk_decision(
 ) -> BulkDecision:
     """Undo the decisions of a bulk decision that are still in force; return the result.
 
-    Later rulings and withdrawn comments stay unchanged. Unsent messages are withdrawn. Safe to
-    repeat after a crash. Raises `NotFoundError`.
+    Withdrawn comments stay unchanged. Safe to repeat. Raises `NotFoundError`.
     """
     # First, so that a request that is still deciding it stops.
     services.bulk_decisions.take_back(

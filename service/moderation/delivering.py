@@ -52,10 +52,9 @@ _MAX_URL_CHARS = 2_048
 def plan_callback(
     url: str, services: Services, *, guid: str, comment_id: CommentId, site: Site, key: SiteKey
 ) -> Delivery | None:
-    """Return the delivery that tells the verdict to `url` once it is there; it is to be kept.
+    """Return the delivery that tells `url` the verdict, with the key's id; it is not stored yet.
 
-    None for an address that does not lie under the host of the site's registered blog, or that
-    is never called at all. The delivery names the key, it does not hold it.
+    Returns None for a URL that is not on the site's own host, or forbidden.
     """
     if not is_own_address(url, site.settings.blog) or services.notifier.refuse(url) is not None:
         return None
@@ -76,10 +75,10 @@ def plan_callback(
 
 
 def write_callback(delivery: Delivery, services: Services) -> str | None:
-    """Return the JSON body to send for an Akismet delivery, None while there is no verdict yet.
+    """Return the body of an Akismet delivery, which has the key and is never stored.
 
-    It is built when it is sent, because the key in it is never stored. The result is a string, as
-    WordPress compares it with one. Raises `NotFoundError` for a comment or a site that is gone.
+    Returns None without a verdict. `result` is a string, as WordPress compares it with one. Raises
+    `NotFoundError`.
     """
     promise = json.loads(delivery.payload)
     case = services.cases.get(delivery.comment_id, site_id=delivery.site_id)
@@ -135,8 +134,7 @@ def plain_answer(case: Case, settings: SiteSettings) -> Label | None:
 def is_blatant(verdict: Verdict, settings: SiteSettings) -> bool:
     """Return True if a client may discard the comment unseen.
 
-    Only for sites that let verdicts reject, and only far above the spam cutoff: what is thrown
-    away is never seen again, so no moderator can make a false positive good.
+    Nobody can correct that, so the site must be in *enforce*, and `p_spam` far above the cutoff.
     """
     if settings.mode is not Mode.ENFORCE or verdict.outcome is not Outcome.SPAM:
         return False
@@ -247,8 +245,7 @@ def _unsent(delivery: Delivery, services: Services, problem: str) -> DeliveryAtt
 def build_site(delivery: Delivery, endpoint: Endpoint, services: Services) -> SendOutcome | None:
     """Call a site's build hook unless a later call than the change did so; None while it rests.
 
-    Builds read what the site shows when they run, so one call tells all that was kept before it.
-    Raises `StoreUnavailableError`.
+    Builds read what the site shows when they run. Raises `StoreUnavailableError`.
     """
     now = services.clock()
     if endpoint.called_at is not None and delivery.created_at < endpoint.called_at:
@@ -285,12 +282,11 @@ def take_deliveries(
 def deliver(
     delivery: Delivery, services: Services, *, delays: Sequence[float] = RETRY_DELAYS
 ) -> SendOutcome | None:
-    """Send a leased message and record what came of it; None if it could not be sent yet.
+    """Send a leased message, at least once, and record the result; None if it has to wait.
 
-    After a failure it is tried again after the next of `delays`, in seconds, or later if the site
-    asks for that; after the last it is given up. It is given up at once after a 410 or if its
-    address can never work, and never because a platform refuses the token. A message is sent at
-    least once: the site knows a repeat by its id. Raises `StoreUnavailableError`.
+    A failure is repeated after the next of `delays`, in seconds, or later on the site's request.
+    After the last, a 410, or at a hopeless URL, it is given up, but never because a platform
+    refuses the token. Raises `StoreUnavailableError`.
     """
     outcome = _send(delivery, services)
     if outcome is None:

@@ -114,9 +114,8 @@ def erase_person(
 ) -> int:
     """Erase the text, names, links and keys of a person's comments; return how many were erased.
 
-    Histories are erased first. Each portion has a log entry. The same call continues an erasure
-    that was interrupted, or stopped after `at_most`. `show` is called with the progress. Verdicts,
-    decisions and the log stay. Raises `StoreUnavailableError`.
+    Histories are erased first; verdicts, decisions and the log stay. Each portion has a log entry.
+    The same call continues after an interruption, or `at_most`. Raises `StoreUnavailableError`.
     """
     act = counting_act(
         services, actor=by, act="erase person", subject="person", detail="{} comments erased"
@@ -145,10 +144,9 @@ def erase_person(
 def forget_sender(sender: Sender, services: Services, *, by: str) -> int:
     """Remove a sender's records and the sender keys of their comments; return how many comments.
 
-    Comments with the address, e-mail or name of `sender` lose every key, including the mail domain,
-    in portions with a log entry each. List entries with the address or e-mail are deleted. Text,
-    names, links, verdicts, decisions and the log stay. The same call continues an interrupted one.
-    Raises `StoreUnavailableError`.
+    Comments and list entries are found by address and e-mail, comments by name too. All their keys
+    are removed, in portions with a log entry each; all else stays. An interrupted call can be
+    repeated. Raises `StoreUnavailableError`.
     """
     _forget_records(sender, services)
     erased = 0
@@ -225,10 +223,9 @@ _UNKEPT_ANSWERED, _UNKEPT_SOUGHT = timedelta(minutes=10), timedelta(days=1)
 def prune_deliveries(
     services: Services, *, keep: timedelta, goes_on: Callable[[], bool] = lambda: False
 ) -> int:
-    """Delete messages that were delivered longer ago than `keep`; return how many.
+    """Delete messages delivered longer ago than `keep`, 1,000 at a time while `goes_on`.
 
-    Deletes 1,000 at a time, once and then while `goes_on`. Waiting and given-up messages stay. Safe
-    to run at any time and to repeat. Raises `StoreUnavailableError`.
+    Returns their number. Safe to repeat. Raises `StoreUnavailableError`.
     """
     before = services.clock() - keep
     prune = partial(services.deliveries.prune, delivered_before=before, limit=_MOST_AT_ONCE)
@@ -249,11 +246,10 @@ def prune_comments(
     """Withdraw comments older than `keep`, spam older than `keep_spam`; return how many.
 
     Undecided held spam is withdrawn when it is older than `keep_held_spam`. None keeps forever.
-    Text, names, links and sender keys are deleted; verdict, decisions and log stay. Comments that
-    wait for a verdict or a person stay, and approved comments never count as spam. Comments that
-    were not to be kept are always deleted. Works in portions of 200 of each kind, once and then
-    while `goes_on`. Also forgets deletions whose comments did not come within 30 days. Safe to run
-    at any time and to repeat. Raises `StoreUnavailableError`.
+    Comments that wait for a verdict or a person stay, and approved comments never count as spam.
+    Comments that were not to be kept are always withdrawn. Works in portions of 200 while
+    `goes_on`. Also forgets deletions whose comments did not come within 30 days. Safe to repeat.
+    Raises `StoreUnavailableError`.
     """
     now = services.clock()
     services.comments.prune_deletions(noted_before=now - _DELETIONS_KEPT)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
@@ -12,7 +11,7 @@ from functools import lru_cache
 from service.domain.case import CaseFilter, Order
 from service.domain.comment import SiteId
 from service.domain.decision import Ruling
-from service.domain.errors import InvalidInputError, Problem, StoreUnavailableError
+from service.domain.errors import StoreUnavailableError
 from service.domain.figures import CutoffPreview, Scope
 from service.domain.published import as_published
 from service.domain.verdict import Outcome, Rule, SiteRules
@@ -42,8 +41,7 @@ class FigureBook:
     def read(self, site_ids: _Sites, *, days: int) -> Figures:
         """Return the figures of these sites (None: all) for the last `days` UTC days with today.
 
-        They are up to a minute old. Raises `ValueError` unless 1 <= days <= `MAX_DAYS`,
-        `StoreUnavailableError`.
+        They are up to a minute old. Raises `ValueError` for wrong `days`, `StoreUnavailableError`.
         """
         if not 1 <= days <= MAX_DAYS:
             msg = f"days must be 1 to {MAX_DAYS}, got {days}"
@@ -94,11 +92,8 @@ def preview_cutoffs(
     """Return the outcomes of a site's comments of the last 30 days with these cutoffs.
 
     None stands for the serving version's. Degraded verdicts stay unsure. Raises `NotFoundError` for
-    an unknown site, and one `InvalidInputError` with all problems of the cutoffs.
+    an unknown site, `ValueError` as `SiteSettings`.
     """
-    problems = find_cutoff_problems(ham_cutoff, spam_cutoff)
-    if problems:
-        raise InvalidInputError(problems)
     site = services.sites.get(site_id)
     promise = services.current_promise()
     settings = replace(site.settings, ham_cutoff=ham_cutoff, spam_cutoff=spam_cutoff)
@@ -107,24 +102,6 @@ def preview_cutoffs(
         site_id, received_from=services.clock() - PREVIEWED, cutoffs=cutoffs
     )
     return Preview(cutoffs=cutoffs, counts=counts, promise=promise)
-
-
-def find_cutoff_problems(ham_cutoff: float | None, spam_cutoff: float | None) -> list[Problem]:
-    problems = [
-        Problem(name, "is no probability", "give a number from 0 to 1, or nothing")
-        for name, value in (("ham_cutoff", ham_cutoff), ("spam_cutoff", spam_cutoff))
-        if value is not None and (math.isnan(value) or not 0.0 <= value <= 1.0)
-    ]
-    if (
-        not problems
-        and ham_cutoff is not None
-        and spam_cutoff is not None
-        and ham_cutoff > spam_cutoff
-    ):
-        problems.append(
-            Problem("ham_cutoff", "lies above the spam cutoff", "give one that is not above it")
-        )
-    return problems
 
 
 @dataclass(slots=True, kw_only=True)

@@ -49,9 +49,8 @@ def submit_comments(
 ) -> list[Added]:
     """Store the comments, then queue the new ones; return a result for each, in order.
 
-    `before_queueing` is called once they are stored. Returns after the commit. If the queue is
-    unavailable the comments are stored, and the sweep queues them later; a repeat is stored and
-    judged only once.
+    `before_queueing` is called once they are committed. While the queue is unavailable the sweep
+    queues them later.
     """
     added = services.comments.add(comments, queued_at=services.clock())
     if before_queueing is not None:
@@ -93,9 +92,8 @@ def _mark_queued(ids: Sequence[CommentId], at: datetime | None, services: Servic
 def sweep_stranded(services: Services) -> int:
     """Queue stranded comments again and return how many; safe to run at any time and to repeat.
 
-    Each lane is checked by its own length and verdicts. A comment waits in the lane that is stored
-    with it (`NewComment.lane`), or it is lost. So no comment is lost for good, and none is queued
-    twice within `_LOST_AFTER`.
+    Each lane is checked by its own length and verdicts. No comment is lost for good, and none is
+    queued twice within `_LOST_AFTER`.
     """
     now = services.clock()
     waiting = services.queue.depth()

@@ -51,8 +51,7 @@ def link_replies(
 ) -> list[PublishedComment]:
     """Return the comments with the id of their parent, and whether it is shown.
 
-    Sites name their own ids; of an edited comment the newest version is used. No comment replies to
-    itself.
+    Sites name their own ids; of an edited comment the newest version is used.
     """
     shown = list(comments)
     named = sorted({one.reply_to for one in shown if one.reply_to})

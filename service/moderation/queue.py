@@ -68,11 +68,7 @@ def _criteria(tab: Tab, site_ids: tuple[SiteId, ...] | None) -> CaseFilter:
 
 
 def claim_comment(case: Case, user: User, services: Services) -> Claim | None:
-    """Claim a comment for a moderator; return the claim in force, perhaps another's.
-
-    Returns None for a decided or withdrawn comment, and while the store is unavailable: claims
-    never prevent decisions.
-    """
+    """Return the claim in force, perhaps another's; None if there is nothing to decide."""
     if not case.is_open:
         return None
     now = services.clock()
@@ -244,7 +240,7 @@ def export_found(line: str, form: str, services: Services, *, user: User) -> Ite
 def read_line(line: str, services: Services, *, user: User) -> Scope:
     """Return a line's query with its sites as ids, only those that the account sees.
 
-    A site is given by its name in any case, or by its id. Raises `InvalidInputError`.
+    Sites are named in any case, or by id. Raises `InvalidInputError`.
     """
     sites = [site for site in services.sites.all() if user.sees(site.id)]
     known = {name for site in sites for name in (site.id, site.name.casefold())}

@@ -42,10 +42,7 @@ _LATELY = timedelta(minutes=15)
 def remember(decided_comments: Sequence[DecidedComment], services: Services) -> None:
     """Do the follow-ups of decisions; if a store is unavailable, they are done later."""
     try:
-        _recheck_policies(decided_comments, services)
-        told = [one.decision for one in decided_comments if apply_to_reputation(one, services)]
-        forget_erased([one.comment for one in decided_comments], services)
-        services.decisions.mark_remembered(told)
+        _follow_up(decided_comments, services)
     except StoreUnavailableError:
         log.warning(
             "not all that follows from a decision was done yet",
@@ -54,23 +51,25 @@ def remember(decided_comments: Sequence[DecidedComment], services: Services) -> 
 
 
 def remember_open(services: Services) -> int:
-    """Do missing follow-ups of decisions, the oldest first; return how many, at most 500.
+    """Do up to 500 missing follow-ups of decisions. Raises `StoreUnavailableError`."""
+    told = _follow_up(services.decisions.find_unremembered(limit=_MOST_AT_ONCE), services)
+    if told:
+        log.info("histories were told what they missed", extra={"decisions": told})
+    return told
 
-    Stops if the store fails, and marks finished ones. Safe to run at any time and to repeat. Raises
-    `StoreUnavailableError`.
-    """
-    waiting = services.decisions.find_unremembered(limit=_MOST_AT_ONCE)
-    _recheck_policies(waiting, services)
+
+def _follow_up(decided_comments: Sequence[DecidedComment], services: Services) -> int:
+    """Do the follow-ups and mark those that are done, even if a store fails half-way."""
+    _recheck_policies(decided_comments, services)
     told: list[Decision] = []
     try:
-        for one in waiting:
+        for one in decided_comments:
             if apply_to_reputation(one, services):
                 told.append(one.decision)  # noqa: PERF401  # kept if the store fails half-way
     finally:
         if told:
-            forget_erased([one.comment for one in waiting], services)
+            forget_erased([one.comment for one in decided_comments], services)
             services.decisions.mark_remembered(told)
-            log.info("histories were told what they missed", extra={"decisions": len(told)})
     return len(told)
 
 
@@ -92,8 +91,8 @@ def _recheck_policies(decided_comments: Sequence[DecidedComment], services: Serv
 def apply_to_reputation(decided_comment: DecidedComment, services: Services) -> bool:
     """Learn a decision, or unlearn it if it was undone; return True if the histories have it.
 
-    An unexpected error is logged and leaves the decision open. A policy's decisions are not learnt.
-    Raises `StoreUnavailableError`.
+    Unexpected errors are logged. A policy's decisions are not learnt. Raises
+    `StoreUnavailableError`.
     """
     decision = decided_comment.decision
     if not is_by_person(decision):
@@ -198,8 +197,7 @@ def rebuild_if_blank(services: Services, *, goes_on: Callable[[], bool]) -> bool
 def rebuild_all(services: Services, *, show: Callable[[int], None] = lambda _: None) -> int:
     """Learn every decision in force and return how many were read; `show` gets the progress.
 
-    It continues an interrupted rebuild, counts nothing twice, and loses no decision or undo made
-    meanwhile. Raises `StoreUnavailableError`.
+    Interrupted rebuilds are continued; nothing counts twice. Raises `StoreUnavailableError`.
     """
     done = 0
     for decisions in rebuild_portions(services):

@@ -306,7 +306,7 @@ class NoTrainerError(ConflictError):
 def ask_retraining(services: Services, *, by: str, options: RetrainingOptions) -> Retraining:
     """Store a request for a retraining, and wake the process that does it.
 
-    Raises `NoTrainerError` if there is none, `ConflictError` while one is requested or runs,
+    Raises `NoTrainerError`, `ConflictError` while one is requested or runs,
     `StoreUnavailableError`.
     """
     if not services.trainer_queue.is_heard():

@@ -112,8 +112,7 @@ def withdraw_versions(
 ) -> int:
     """Withdraw every version of a comment; return how many were not withdrawn yet.
 
-    A deletion may arrive before its comment, or before an edit of it. Its time (by default now) is
-    stored, and versions that were written before are never stored.
+    The time (by default now) is stored: later deliveries of earlier versions are refused.
     """
     now = services.clock()
     # First, so that a concurrent version either finds the deletion or is found.
@@ -227,8 +226,7 @@ def withdraw_comment(
 ) -> bool:
     """Delete a comment's text and sender; return True unless that was done before.
 
-    Its verdict, decisions and log entries stay for the figures. Raises `NotFoundError` if the
-    comment is unknown or another site's.
+    Verdict, decisions and log stay. Raises `NotFoundError` if it is unknown or another site's.
     """
     case = services.cases.get(comment_id, site_id=site_id)
     if case.withdrawn_at is not None:
@@ -262,9 +260,8 @@ def report_comment(
     author_name: str | None = None,
     reported_by: str | None = None,
 ) -> Report:
-    """Store a report of the comment with this content, and return it.
+    """Store a report of the comment with this content, and return it; see `find_comment`.
 
-    The comment is found as by `find_comment`; a report of an unknown one has no `comment_id`.
     Repeats change nothing. If the site's reports decide, it is also a moderator's ruling; otherwise
     the comment goes to a moderator.
     """

@@ -99,8 +99,7 @@ def _new_key(site_id: SiteId, services: Services) -> IssuedKey:
 def issue_akismet_key(site_id: SiteId, services: Services, *, actor: str) -> IssuedKey:
     """Issue a key for Akismet calls only. Raises `NotFoundError` for an unknown site.
 
-    Its 48 bits are too few for a plain hash, so a keyed one is stored. It is derived from its id
-    (`akismet_secret`), because late verdicts are sent with the key itself.
+    Its 48 bits need a keyed hash. Late verdicts contain the key, so it is derived from its id.
     """
     key_id = services.new_id(AKISMET_KEY_ID)
     secret = akismet_secret(key_id, services)
@@ -163,9 +162,8 @@ def change_site_settings(
 ) -> Site:
     """Replace a site's settings by the result of `how`, in one transaction.
 
-    Another mode re-sorts the site's waiting comments in the review queue, some hundreds at a time;
-    setting the mode again completes an interrupted change. Raises `NotFoundError` for an unknown
-    site, and errors of `how`.
+    Another mode re-sorts the site's waiting comments; setting the mode again completes an
+    interrupted change. Raises `NotFoundError`, and errors of `how`.
     """
 
     def act(before: SiteSettings, after: SiteSettings) -> AuditEntry:

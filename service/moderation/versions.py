@@ -41,10 +41,9 @@ def roll_back(services: Services, *, by: str) -> str:
 def tidy_versions(services: Services, *, keep: int) -> int:
     """Delete all but the `keep` newest refused candidates; return how many were deleted.
 
-    A candidate is refused if it does not meet the release criteria, or an owner refused it.
-    Versions that serve, ever served, wait for an answer or have no known retraining stay. While a
-    retraining runs, nothing is deleted. Half-written versions are deleted after a day. Safe to run
-    at any time. Raises `StoreUnavailableError`.
+    The release criteria refuse, or an owner. Versions that serve, ever served, wait for an answer
+    or have no known retraining stay, while one runs all. Half-written versions are deleted after a
+    day. Raises `StoreUnavailableError`.
     """
     services.versions.drop_leftovers(older_than=_LEFTOVERS_KEPT)
     retrainings = services.retrainings.recent(limit=_LOOKED_BACK)
@@ -100,9 +99,9 @@ UNFINISHED_KEPT = timedelta(days=1)
 def tidy_retrainings(services: Services, runs: TrainingRuns) -> int:
     """Delete folders of old runs, and expired texts; return the number of runs.
 
-    Texts are deleted after 30 days, in unfinished runs after one, and at once when a person was
-    erased since, or a comment that a report quotes was withdrawn. A running training's files stay.
-    Safe to run at any time. Raises `StoreUnavailableError`.
+    Texts are deleted after 30 days, in unfinished runs after one, and at once after an erasure, or
+    when a quoted comment was withdrawn. A running training's files stay. Raises
+    `StoreUnavailableError`.
     """
     now = services.clock()
     erasures = services.audit_log.page(AuditFilter(act="erase person"), after=None, limit=1)

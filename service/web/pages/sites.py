@@ -24,7 +24,6 @@ from service.domain.user import Permission
 from service.domain.verdict import MAX_RULED_POSTS, Outcome
 from service.moderation.figures import (
     RulesPreview,
-    find_cutoff_problems,
     preview_cutoffs,
     preview_rules,
 )
@@ -147,8 +146,11 @@ def read_cutoffs(
             cutoffs[name] = percent / 100 if percent <= 100.0 else None
         if typed and cutoffs[name] is None:
             problems[name] = gettext("Give a percentage from 0 to 100, or leave it empty.")
-    if not problems and find_cutoff_problems(**cutoffs):
-        problems = _crossed_cutoffs()
+    if not problems:
+        try:
+            SiteSettings(ham_cutoff=cutoffs["ham_cutoff"], spam_cutoff=cutoffs["spam_cutoff"])
+        except ValueError:
+            problems = _crossed_cutoffs()
     return cutoffs, problems
 
 
