@@ -39,8 +39,7 @@ class Traits:
 
     def __post_init__(self) -> None:
         if self.embedding is not None and not all(map(math.isfinite, self.embedding)):
-            msg = "an embedding must be finite numbers"
-            raise ValueError(msg)
+            raise ValueError("an embedding must be finite numbers")
 
 
 def traits_of(

@@ -65,3 +65,8 @@ class InvalidInputError(ModerationError):
     def __init__(self, problems: Sequence[Problem]) -> None:
         self.problems = tuple(problems)
         super().__init__("; ".join(f"{p.field}: {p.problem}" for p in self.problems))
+
+
+def invalid_input(field: str, problem: str, remedy: str) -> InvalidInputError:
+    """Return the error of one problem."""
+    return InvalidInputError([Problem(field, problem, remedy)])

@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
 from functools import cache
 
-from service.domain.errors import InvalidInputError, Problem
+from service.domain.errors import InvalidInputError, Problem, invalid_input
 
 MAX_WORD_CHARS = 60
 # A comment has at most 64 KiB; of a text that is longer when folded, the beginning is indexed.
@@ -177,11 +177,11 @@ def parse_search(line: str, *, sites: Collection[str] | None = None) -> SearchQu
     """
     if len(line) > MAX_QUERY_CHARS:
         problem = f"has more than {MAX_QUERY_CHARS:,} characters"
-        raise InvalidInputError([Problem("q", problem, "look for a few words of it")])
+        raise invalid_input("q", problem, "look for a few words of it")
     parts = list(_PART.finditer(line.translate(_QUOTES)))
     if len(parts) > MAX_TERMS:
         problem = f"asks for more than {MAX_TERMS} things"
-        raise InvalidInputError([Problem("q", problem, "look for a few of them")])
+        raise invalid_input("q", problem, "look for a few of them")
     terms: list[Term] = []
     days: dict[str, date] = {}
     problems: list[Problem] = []

@@ -14,6 +14,7 @@ from service.domain.errors import (
     NotAuthenticatedError,
     NotFoundError,
     Problem,
+    invalid_input,
 )
 from service.domain.user import Preferences, Role, User, is_mail_address
 from service.moderation.acts import make_act
@@ -108,7 +109,7 @@ def set_mail(user: User, address: str, services: Services) -> User:
     address = address.strip()
     if address and not is_mail_address(address):
         remedy = "write it as name@example.org, in ASCII letters"
-        raise InvalidInputError([Problem("mail", "is no email address", remedy)])
+        raise invalid_input("mail", "is no email address", remedy)
     return services.users.change(
         user.id,
         lambda now, _: replace(now, preferences=replace(now.preferences, mail=address or None)),

@@ -10,7 +10,7 @@ from functools import partial
 from service.domain.case import Case
 from service.domain.comment import CommentId, SiteId
 from service.domain.decision import BulkDecision, ChosenBy, DecidedComment, Decision, Ruling
-from service.domain.errors import ConflictError, InvalidInputError, NotFoundError, Problem
+from service.domain.errors import ConflictError, NotFoundError, invalid_input
 from service.moderation.acts import act_on_bulk_decision, acts_on_comments
 from service.moderation.announcing import change_rulings, undo_rulings
 from service.moderation.remembering import remember
@@ -131,8 +131,8 @@ def undo_as_seen(
 def refuse_note(note: str | None) -> None:
     """Raise `InvalidInputError` for a moderator's note of over 500 characters."""
     if note is not None and len(note) > MAX_NOTE_CHARS:
-        problem = Problem("note", f"has {len(note):,} characters", f"give at most {MAX_NOTE_CHARS}")
-        raise InvalidInputError([problem])
+        remedy = f"give at most {MAX_NOTE_CHARS}"
+        raise invalid_input("note", f"has {len(note):,} characters", remedy)
 
 
 def _refuse_withdrawn(case: Case) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from service.domain.case import SpamOnly
 from service.domain.comment import CommentId, Sender, SiteId
-from service.domain.errors import InvalidInputError, NotFoundError, Problem
+from service.domain.errors import NotFoundError, invalid_input
 from service.domain.sender import Conduct, Person, make_sender
 from service.moderation.acts import counting_act, make_act
 from service.moderation.announcing import wake_deliverers, write_withdrawn_messages
@@ -46,13 +46,11 @@ def find_person(
         )
     except ValueError:
         remedy = "give one such as 192.0.2.7 or 2001:db8::7"
-        problem = Problem("--address", "is not an IP address", remedy)
-        raise InvalidInputError([problem]) from None
+        raise invalid_input("--address", "is not an IP address", remedy) from None
     sender = _person_keys(made)
     if sender == Sender() and not name:
-        missing = "nothing says who is to be forgotten"
-        problem = Problem("--email, --name, --address", missing, "give at least one of them")
-        raise InvalidInputError([problem])
+        fields, missing = "--email, --name, --address", "nothing says who is to be forgotten"
+        raise invalid_input(fields, missing, "give at least one of them")
     return Person(sender=sender, author_name=name or None)
 
 

@@ -7,7 +7,7 @@ import binascii
 
 from service.domain.comment import SiteId
 from service.domain.delivery import InboundHook, Platform
-from service.domain.errors import InvalidInputError, NotFoundError, Problem
+from service.domain.errors import NotFoundError, invalid_input
 from service.moderation.acts import make_act
 from service.ports.services import Services
 
@@ -33,7 +33,8 @@ def add_hook(
         secret = secret.strip()
         _check(secret, platform)
     elif platform is Platform.CORAL:
-        raise _refusal(
+        raise invalid_input(
+            "secret",
             "is missing, and this platform makes it itself",
             "enter the webhook there first, with any address, and give its secret here",
         )
@@ -84,7 +85,7 @@ def _new_secret(platform: Platform, services: Services) -> str:
 
 def _check(secret: str, platform: Platform) -> None:
     if platform is Platform.STATIC_FORM:
-        raise _refusal("is of no use: nobody signs a form", "leave it out")
+        raise invalid_input("secret", "is of no use: nobody signs a form", "leave it out")
     if platform is Platform.STANDARD:
         try:
             key = base64.b64decode(secret.removeprefix(_STANDARD_PREFIX), validate=True)
@@ -94,13 +95,10 @@ def _check(secret: str, platform: Platform) -> None:
         if not secret.startswith(_STANDARD_PREFIX) or not sized:
             sizes = f"{_MIN_KEY_BYTES} to {_MAX_KEY_BYTES} bytes"
             remedy = f"give {_STANDARD_PREFIX} and the base64 of {sizes}"
-            raise _refusal("is no Standard Webhooks secret", remedy)
+            raise invalid_input("secret", "is no Standard Webhooks secret", remedy)
     elif not _MIN_SECRET_CHARS <= len(secret) <= _MAX_SECRET_CHARS or not secret.isprintable():
-        raise _refusal(
+        raise invalid_input(
+            "secret",
             "is too short, too long or has unprintable characters",
             f"give {_MIN_SECRET_CHARS} to {_MAX_SECRET_CHARS} printable characters",
         )
-
-
-def _refusal(problem: str, remedy: str) -> InvalidInputError:
-    return InvalidInputError([Problem("secret", problem, remedy)])

@@ -14,7 +14,7 @@ import idna
 from service.domain.case import Case, CaseFilter, Order
 from service.domain.comment import Sender, SiteId
 from service.domain.decision import Ruling
-from service.domain.errors import InvalidInputError, Problem
+from service.domain.errors import InvalidInputError, Problem, invalid_input
 from service.domain.list_entry import (
     MAX_PHRASE_CHARS,
     MAX_REASON_CHARS,
@@ -230,14 +230,14 @@ def add_entry(new: NewEntry, services: Services, *, by: str) -> ListEntry:
     is_phrase = entry.kind is EntryKind.PHRASE
     if is_phrase and _preview(entry, services).is_too_common:
         problem = "is found in too many comments that stand the other way"
-        raise InvalidInputError([Problem("value", problem, "give a longer phrase")])
+        raise invalid_input("value", problem, "give a longer phrase")
 
     def choose(in_force: Sequence[ListEntry]) -> list[ListEntry]:
         phrases = sum(one.kind is EntryKind.PHRASE for one in in_force)
         is_full = is_phrase and phrases >= MAX_PHRASES_IN_FORCE
         if is_full or len(in_force) >= MAX_IN_FORCE:
             remedy = "remove entries that match nothing any more"
-            raise InvalidInputError([Problem("value", "is one entry too many", remedy)])
+            raise invalid_input("value", "is one entry too many", remedy)
         _refuse_doubles(entry, in_force)
         return [entry]
 
@@ -321,7 +321,7 @@ def _refuse_doubles(entry: ListEntry, in_force: Sequence[ListEntry]) -> None:
     if doubles := find_doubles(entry, in_force):
         on_this = any(double.effect is entry.effect for double in doubles)
         problem = "is on this list already" if on_this else "is on the other list"
-        raise InvalidInputError([Problem("value", problem, "remove the other entry first")])
+        raise invalid_input("value", problem, "remove the other entry first")
 
 
 def _preview(entry: ListEntry, services: Services) -> Preview:

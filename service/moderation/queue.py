@@ -11,7 +11,7 @@ from enum import StrEnum
 from service.domain.case import Case, CaseFilter, CasePage, Claim, Order, State
 from service.domain.comment import CommentId, SiteId
 from service.domain.decision import BulkDecision, ChosenBy, Ruling
-from service.domain.errors import ConflictError, InvalidInputError, Problem, StoreUnavailableError
+from service.domain.errors import ConflictError, StoreUnavailableError, invalid_input
 from service.domain.search import Field, SearchQuery, Term, parse_search
 from service.domain.site import Site
 from service.domain.user import User
@@ -115,12 +115,7 @@ _PORTION = 200
 _MOMENT = timedelta(microseconds=1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scope:
-    """A query and its sites, None for all."""
-
-    query: SearchQuery
-    site_ids: tuple[SiteId, ...] | None
+_Sites = tuple[SiteId, ...] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,20 +141,19 @@ def find_comments(
     Raises one `InvalidInputError` with every problem of the line, and for a cursor of another list.
     """
     until = services.clock() + _MOMENT
-    scope = read_line(line, services, user=user)
-    query = scope.query.until(until)
-    page = services.search.find(query, site_ids=scope.site_ids, cursor=cursor, limit=limit)
-    count = services.search.count(query, site_ids=scope.site_ids, limit=MAX_COUNTED + 1)
+    query, site_ids = _read_line(line, until, services, user=user)
+    page = services.search.find(query, site_ids=site_ids, cursor=cursor, limit=limit)
+    count = services.search.count(query, site_ids=site_ids, limit=MAX_COUNTED + 1)
     return Found(
         page=page,
         count=min(count, MAX_COUNTED),
         more=count > MAX_COUNTED,
-        n_decided=_count_decided(query, scope, count, services),
+        n_decided=_count_decided(query, site_ids, count, services),
         until=until,
     )
 
 
-def _count_decided(query: SearchQuery, scope: Scope, count: int, services: Services) -> int:
+def _count_decided(query: SearchQuery, site_ids: _Sites, count: int, services: Services) -> int:
     """Return how many results have a decision, 0 if they cannot be decided together."""
     asked = {(term.value, term.negated) for term in query.of(Field.DECISION)}
     if count > MAX_DECIDED or asked == {("none", False)}:
@@ -167,9 +161,7 @@ def _count_decided(query: SearchQuery, scope: Scope, count: int, services: Servi
     if asked and ("none", False) not in asked and any(not negated for _, negated in asked):
         return count
     is_decided = Term(field=Field.DECISION, value="none", negated=True)
-    return services.search.count(
-        query.also(is_decided), site_ids=scope.site_ids, limit=MAX_DECIDED + 1
-    )
+    return services.search.count(query.also(is_decided), site_ids=site_ids, limit=MAX_DECIDED + 1)
 
 
 def decide_found(
@@ -188,16 +180,13 @@ def decide_found(
     results than were counted; `InvalidInputError` for a line that is wrong or finds too much.
     """
     if not line.strip():
-        nothing = Problem("q", "asks for nothing", "say which comments are to be decided")
-        raise InvalidInputError([nothing])
-    scope = read_line(line, services, user=user)
-    ids = services.search.ids(
-        scope.query.until(until), site_ids=scope.site_ids, limit=MAX_DECIDED + 1
-    )
+        raise invalid_input("q", "asks for nothing", "say which comments are to be decided")
+    query, site_ids = _read_line(line, until, services, user=user)
+    ids = services.search.ids(query, site_ids=site_ids, limit=MAX_DECIDED + 1)
     if len(ids) > MAX_DECIDED:
         problem = f"finds more than {MAX_DECIDED:,} comments"
         remedy = "narrow the search before you decide all of them"
-        raise InvalidInputError([Problem("q", problem, remedy)])
+        raise invalid_input("q", problem, remedy)
     if len(ids) > counted:
         raise ConflictError("more is found now than was counted on the page")
     return decide_together(
@@ -217,9 +206,8 @@ def export_found(line: str, form: str, services: Services, *, user: User) -> Ite
     Before the first one, the log records who exported how many comments in which form, never the
     search line. Raises `InvalidInputError` at once.
     """
-    scope = read_line(line, services, user=user)
-    query = scope.query.until(services.clock() + _MOMENT)
-    count = services.search.count(query, site_ids=scope.site_ids, limit=_MAX_EXPORTED)
+    query, site_ids = _read_line(line, services.clock() + _MOMENT, services, user=user)
+    count = services.search.count(query, site_ids=site_ids, limit=_MAX_EXPORTED)
     detail = f"{count} as {form}"
     record_act(services, actor=user.name, act="export", subject="comments", detail=detail)
     # Looked up now: the rows are read after the request has ended.
@@ -228,7 +216,7 @@ def export_found(line: str, form: str, services: Services, *, user: User) -> Ite
     def rows() -> Iterator[Case]:
         cursor = None
         while True:
-            page = find(query, site_ids=scope.site_ids, cursor=cursor, limit=_EXPORTED_AT_ONCE)
+            page = find(query, site_ids=site_ids, cursor=cursor, limit=_EXPORTED_AT_ONCE)
             yield from page.cases
             cursor = page.next_cursor
             if cursor is None:
@@ -237,21 +225,23 @@ def export_found(line: str, form: str, services: Services, *, user: User) -> Ite
     return rows()
 
 
-def read_line(line: str, services: Services, *, user: User) -> Scope:
-    """Return a line's query with its sites as ids, only those that the account sees.
+def _read_line(
+    line: str, until: datetime, services: Services, *, user: User
+) -> tuple[SearchQuery, _Sites]:
+    """Return a line's query until a moment, and its sites, only those that the account sees.
 
     Sites are named in any case, or by id. Raises `InvalidInputError`.
     """
     sites = [site for site in services.sites.all() if user.sees(site.id)]
     known = {name for site in sites for name in (site.id, site.name.casefold())}
-    query = parse_search(line, sites=known)
+    query = parse_search(line, sites=known).until(until)
     terms = query.of(Field.SITE)
     if not terms:
-        return Scope(query=query, site_ids=user.site_ids)
+        return query, user.site_ids
     wanted = {site for term in terms if not term.negated for site in _named(term, sites)}
     unwanted = {site for term in terms if term.negated for site in _named(term, sites)}
     kept = (wanted or {site.id for site in sites}) - unwanted
-    return Scope(query=query.without(Field.SITE), site_ids=tuple(sorted(kept)))
+    return query.without(Field.SITE), tuple(sorted(kept))
 
 
 def update_search_index(services: Services, *, goes_on: Callable[[], bool]) -> int:

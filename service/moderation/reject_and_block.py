@@ -9,7 +9,7 @@ from datetime import timedelta
 from service.domain.case import Case
 from service.domain.comment import Comment, CommentId, Sender
 from service.domain.decision import Ruling
-from service.domain.errors import InvalidInputError, Problem
+from service.domain.errors import invalid_input
 from service.domain.list_entry import Effect, EntryKind, ListEntry
 from service.moderation.decisions import decide_comment, undo_as_seen
 from service.moderation.lists import (
@@ -105,8 +105,8 @@ def decide_and_list(
     comment = services.cases.get(comment_id).comment
     traits = [trait for trait in traits_of(comment, effect, services) if trait.name in what]
     if len(traits) < len(set(what)):
-        problem = Problem("what", "names what this comment does not have", "reload the comment")
-        raise InvalidInputError([problem])
+        problem = "names what this comment does not have"
+        raise invalid_input("what", problem, "reload the comment")
     ruling = Ruling.REJECT if effect is Effect.BLOCK else Ruling.APPROVE
     seen = () if seen_decision_id is None else (seen_decision_id,)
     case = decide_comment(comment_id, ruling, services, decided_by=by, instead_of=seen)

@@ -17,12 +17,7 @@ from datetime import timedelta
 
 import pyotp
 
-from service.domain.errors import (
-    InvalidInputError,
-    NotAuthenticatedError,
-    Problem,
-    StoreUnavailableError,
-)
+from service.domain.errors import NotAuthenticatedError, StoreUnavailableError, invalid_input
 from service.domain.user import SecondFactor, User, UserSession
 from service.moderation.acts import counting_act, make_act
 from service.ports.audit import AuditEntry
@@ -146,8 +141,7 @@ def turn_on_second_factor(
     """Return ten recovery codes, which are stored as hashes. Raises `InvalidInputError`."""
     step = _step_of(code, seed, user.id, services)
     if step is None:
-        problem = Problem("code", "does not fit", "type the code that the app shows now")
-        raise InvalidInputError([problem])
+        raise invalid_input("code", "does not fit", "type the code that the app shows now")
     factor = SecondFactor(user_id=user.id, seed=seed, since=services.clock(), last_step=step)
     act = make_act(services, actor=user.name, act="turn on second factor", subject=user.id)
     return _put(factor, act, services)

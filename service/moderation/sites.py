@@ -13,10 +13,9 @@ from urllib.parse import urlsplit
 from service.domain.comment import SiteId
 from service.domain.errors import (
     ConflictError,
-    InvalidInputError,
     NotAuthenticatedError,
     NotFoundError,
-    Problem,
+    invalid_input,
 )
 from service.domain.site import AKISMET_KEY_ID, Site, SiteKey, SiteSettings
 from service.domain.verdict import SiteRules
@@ -52,7 +51,7 @@ def add_site(name: str, services: Services, *, actor: str) -> tuple[Site, Issued
     if not name or len(name) > _MAX_NAME_CHARS or not name.isprintable():
         remedy = f"give 1 to {_MAX_NAME_CHARS} printable characters"
         problem = "is empty, too long or has unprintable characters"
-        raise InvalidInputError([Problem("name", problem, remedy)])
+        raise invalid_input("name", problem, remedy)
     site = Site(id=SiteId(services.new_id("site")), name=name, created_at=services.clock())
     issued = _new_key(site.id, services)
     acts = (
@@ -237,14 +236,9 @@ def register_blog(site: Site, blog: str, services: Services, *, actor: str) -> S
         return site
 
     def register(present: SiteSettings) -> SiteSettings:
-        if present.blog is not None:
-            raise ConflictError("another blog came first")
-        return replace(present, blog=blog)
+        return present if present.blog else replace(present, blog=blog)
 
-    try:
-        return change_site_settings(site.id, register, services, actor=actor)
-    except ConflictError:
-        return services.sites.get(site.id)
+    return change_site_settings(site.id, register, services, actor=actor)
 
 
 def _akismet_hash(secret: str, services: Services) -> str:

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import BinaryIO
 
 from service.domain.comment import ListBasis, ListKind
-from service.domain.errors import InvalidInputError, Problem
+from service.domain.errors import invalid_input
 from service.domain.sender import IpAddress, parse_address
 from service.domain.text import normal_domain
 from service.reputation.ranges import CompiledEntries, EntryCollector
@@ -170,7 +170,7 @@ def parse_list(file: BinaryIO, kind: ListKind) -> ParsedList:
                 first_wrong.append(WrongLine(number=number, problem=problem))
         if len(entries) > MAX_ENTRIES or number > _MAX_LINES:
             problem = f"has more than {MAX_ENTRIES:,} entries"
-            raise _refusal(problem, "import a part of it")
+            raise invalid_input("file", problem, "import a part of it")
     _refuse_if_mostly_wrong(len(entries), wrong, first_wrong, kind)
     return ParsedList(
         entries=len(entries),
@@ -209,20 +209,17 @@ def _add_network(line: str, entries: EntryCollector) -> None:
     if line[0] == "$" or (line[0] == ":" and line[1:2] != ":"):
         return  # The default answer and the directives of an rbldnsd zone (rbldnsd(8), ip4set).
     if line[0] == "!":
-        msg = "it takes addresses out of the list, which is not supported"
-        raise _WrongEntryError(msg)
+        raise _WrongEntryError("it takes addresses out of the list, which is not supported")
     version: int
     if span := _RANGE.match(line) if "-" in line else None:
         first, last = _address(span[1]), _address(span[2])
         if first.version != last.version or int(first) > int(last):
-            msg = "it is a range whose end does not lie behind its beginning"
-            raise _WrongEntryError(msg)
+            raise _WrongEntryError("it is a range whose end does not lie behind its beginning")
         version, start, size = first.version, int(first), int(last) - int(first) + 1
     else:
         version, start, size = _read_network(_ENTRY_END.split(line, maxsplit=1)[0].strip('"'))
     if size > _MAX_SIZE[version]:
-        msg = "it is a network wider than anybody's (IPv4 /8, IPv6 /16)"
-        raise _WrongEntryError(msg)
+        raise _WrongEntryError("it is a network wider than anybody's (IPv4 /8, IPv6 /16)")
     entries.add(version, start, start + size - 1)
 
 
@@ -274,8 +271,7 @@ def _add_domain(line: str, entries: EntryCollector) -> None:
         token = token[2:-1]
     domain = normal_domain(token.removeprefix("*").removeprefix("@"))
     if domain is None:
-        msg = "it is no domain name"
-        raise _WrongEntryError(msg)
+        raise _WrongEntryError("it is no domain name")
     entries.add_domain(domain)
 
 
@@ -308,13 +304,7 @@ def _refuse_if_mostly_wrong(
     if wrong and wrong >= right:
         lines = "; ".join(f"line {one.number}: {one.problem}" for one in first_wrong)
         problem = f"has {wrong:,} wrong lines and {right:,} right ones ({lines})"
-        raise _refusal(
-            problem,
-            f"give a file with {what}, one a line, or another --kind",
-        )
+        remedy = f"give a file with {what}, one a line, or another --kind"
+        raise invalid_input("file", problem, remedy)
     if not right:
-        raise _refusal("has no entry", f"give a file with {what}, one a line")
-
-
-def _refusal(problem: str, remedy: str) -> InvalidInputError:
-    return InvalidInputError([Problem("file", problem, remedy)])
+        raise invalid_input("file", "has no entry", f"give a file with {what}, one a line")
