@@ -175,8 +175,6 @@ MAX_LINKED_DOMAINS = 5
 
 
 class Trait(StrEnum):
-    """The traits by which a sender is recognised."""
-
     ADDRESS = "address"
     NETWORK = "network"
     EMAIL = "e-mail"

@@ -51,8 +51,6 @@ class Lane(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Post:
-    """The post that was commented on, as far as the site names it."""
-
     url: str | None = None
     title: str | None = None
     excerpt: str | None = None
@@ -71,8 +69,6 @@ class Author:
 
 
 class ListKind(StrEnum):
-    """The kind of a reputation list's entries."""
-
     NETWORKS = "networks"
     DOMAINS = "domains"
     MAIL_DOMAINS = "mail_domains"
@@ -106,7 +102,7 @@ class Listing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListHits:
-    """The number of comments with a sender on a list, and of their decisions."""
+    """Comments with a sender on a list, and their decisions."""
 
     comments: int = 0
     approved: int = 0
@@ -143,7 +139,6 @@ class Sender:
 
     @property
     def is_known(self) -> bool:
-        """Return True if the sender can be recognised by anything."""
         return replace(self, before_rotation=None, listings=()) != Sender()
 
 
@@ -165,7 +160,6 @@ class CommentKind(StrEnum):
 
     @property
     def is_mention(self) -> bool:
-        """Return True if another page mentions this one."""
         return self in ("mention", "webmention", "pingback", "trackback")
 
     @classmethod

@@ -91,8 +91,6 @@ class DecidedPage:
 
 
 class ChosenBy(StrEnum):
-    """How the comments of a bulk decision were chosen."""
-
     SELECTION = "selection"
     SEARCH = "search"
     CAMPAIGN = "campaign"

@@ -13,8 +13,6 @@ _VERSION = re.compile(r"@[0-9]+\Z")
 
 
 class Act(StrEnum):
-    """An act at a platform: hide a comment, undo that, or build a site."""
-
     HIDE = "hide"
     RESTORE = "restore"
     BUILD = "build"
@@ -58,8 +56,6 @@ def platform_of(site_comment_id: str | None) -> tuple[str | None, str | None]:
 
 
 class Platform(StrEnum):
-    """The platforms whose webhooks have an adapter."""
-
     CORAL = "coral"
     DISCOURSE = "discourse"
     GITHUB = "github"

@@ -66,8 +66,6 @@ class WaitingNow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditCount:
-    """Comments of the audit sample by outcome and ruling; the ruling is None while they wait."""
-
     outcome: Outcome
     ruling: Ruling | None
     comments: int
@@ -161,8 +159,6 @@ class CutoffPreview:
 
 
 class ReviewPart(StrEnum):
-    """The lists of moderators: the parts of the review queue, and held spam."""
-
     APPEALED = "appealed"
     UNSURE = "unsure"
     TO_CHECK = "to_check"

@@ -38,7 +38,6 @@ def well(check: str, says: str) -> Finding:
 
 
 def warn(check: str, says: str, remedy: str) -> Finding:
-    """Return a finding about something that may get worse, or is not as it should be."""
     return Finding(check=check, state=State.WARN, says=says, remedy=remedy)
 
 

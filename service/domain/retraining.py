@@ -37,8 +37,6 @@ class Answer(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetrainingOptions:
-    """The training data in addition to the decisions."""
-
     data: tuple[str, ...] = ()
 
 

@@ -254,8 +254,9 @@ def _network(parsed: IpAddress, bits: int) -> str:
 def _keyed(values: dict[str, str | None], secret: bytes) -> Sender:
 
     def key(kind: str) -> str | None:
-        value = values.get(kind)
-        return _key(kind, value, secret) if value else None
+        # JSON may contain a lone surrogate, which UTF-8 cannot encode.
+        raw = f"{kind}:{values.get(kind)}".encode("utf-8", "surrogatepass")
+        return hmac.new(secret, raw, hashlib.sha256).hexdigest()[:32] if values.get(kind) else None
 
     return Sender(
         address_key=key("address"),
@@ -265,12 +266,6 @@ def _keyed(values: dict[str, str | None], secret: bytes) -> Sender:
         name_key=key("name"),
         account_key=key("account"),
     )
-
-
-def _key(kind: str, value: str, secret: bytes) -> str:
-    # JSON may contain a lone surrogate, which UTF-8 cannot encode.
-    raw = f"{kind}:{value}".encode("utf-8", "surrogatepass")
-    return hmac.new(secret, raw, hashlib.sha256).hexdigest()[:32]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

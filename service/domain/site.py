@@ -64,8 +64,6 @@ class SiteSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Site:
-    """One blog or community."""
-
     id: SiteId
     name: str
     created_at: datetime

@@ -55,7 +55,6 @@ def phrase_values(phrase: object) -> Any:
 
 
 def phrase_from(kept: Any) -> Any:
-    """Return the phrase that `phrase_values` encoded."""
     if isinstance(kept, dict):
         return tuple(phrase_from(one) for one in kept["row"])
     if isinstance(kept, list):

@@ -144,8 +144,6 @@ def is_mail_address(given: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DigestPlan:
-    """The local hour, language and link of digests."""
-
     hour: int = 8
     zone: tzinfo = UTC
     language: str = "en"
@@ -154,16 +152,12 @@ class DigestPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldSpam:
-    """The number of comments held as spam, and of the doubtful ones among them."""
-
     number: int = 0
     doubtful: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """A digest in its reader's language."""
-
     subject: str
     text: str
 

@@ -118,7 +118,6 @@ def set_mail(user: User, address: str, services: Services) -> User:
 
 
 def _require_owner(changed: User, everybody: Sequence[User]) -> None:
-    """Raise `LastOwnerError` if no owner of all sites would be left after this change."""
 
     def owns(user: User) -> bool:
         return user.role is Role.OWNER and user.site_ids is None and user.ended_at is None

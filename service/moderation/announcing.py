@@ -9,15 +9,15 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
-from service.domain.case import Case
-from service.domain.comment import SiteId
+from service.domain.case import Case, SpamOnly
+from service.domain.comment import CommentId, SiteId
 from service.domain.decision import DecidedComment, Decision
 from service.domain.delivery import Delivery, DeliveryForm, Endpoint, EventKind
 from service.domain.errors import ModerationError
 from service.domain.published import StatementLinks, as_published
 from service.domain.verdict import Verdict
 from service.moderation.delivering import BUILD_EVERY, wants_message
-from service.ports.audit import Acts
+from service.ports.audit import Acts, CountAct
 from service.ports.services import Services
 from service.scoring.rules import REASONS
 
@@ -102,13 +102,23 @@ def _write_decision_messages(
     return messages
 
 
-def write_withdrawn_messages(cases: Iterable[Case], services: Services) -> list[Delivery]:
-    """Return the builds to store with a withdrawal; `cases` are as before it."""
-    shown = [case for case in cases if as_published(case)]
-    now = services.clock()
-    events = [(replace(case, withdrawn_at=now), EventKind.DECISION) for case in shown]
+def withdraw(
+    ids: Sequence[CommentId],
+    services: Services,
+    *,
+    at: datetime,
+    act: CountAct | None = None,
+    only: SpamOnly | None = None,
+) -> int:
+    """Withdraw comments, and have sites rebuild the pages that showed them; return how many."""
+    shown = [case for case in services.cases.find(ids) if as_published(case)]
+    events = [(replace(case, withdrawn_at=at), EventKind.DECISION) for case in shown]
     messages = write_messages(events, services, before=shown)
-    return [message for message in messages if message.form is DeliveryForm.BUILD_HOOK]
+    builds = [message for message in messages if message.form is DeliveryForm.BUILD_HOOK]
+    withdrawn = services.personal_data.withdraw(ids, at=at, act=act, deliveries=builds, only=only)
+    if builds:
+        wake_deliverers(services)
+    return withdrawn
 
 
 def wake_deliverers(services: Services) -> None:
@@ -220,7 +230,6 @@ def change_rulings(
 def undo_rulings(
     cases: Sequence[Case], services: Services, *, by: str, acts: Acts | None = None
 ) -> list[DecidedComment]:
-    """Undo these comments' decisions in one transaction; return the undone decisions."""
     decisions = [case.decision for case in cases if case.decision]
     undo = partial(services.decisions.undo_many, decisions, by=by, at=services.clock(), acts=acts)
     return change_rulings(cases, [None] * len(cases), undo, services)

@@ -186,7 +186,6 @@ def replay_deliveries(
 def newest_deliveries(
     state: DeliveryState, services: Services, *, site_ids: Collection[SiteId] | None, limit: int
 ) -> list[Delivery]:
-    """Return the newest messages in this state, of these sites or of all."""
     found: list[Delivery] = []
     for site_id in (None,) if site_ids is None else site_ids:
         found += services.deliveries.recent(state=state, site_id=site_id, limit=limit)
@@ -196,7 +195,6 @@ def newest_deliveries(
 def get_delivery(
     delivery_id: str, services: Services, *, site_id: SiteId | None = None
 ) -> Delivery:
-    """Return a message. Raises `NotFoundError` if it is unknown or another site's."""
     delivery = services.deliveries.get(delivery_id)
     if site_id is not None and delivery.site_id != site_id:
         raise NotFoundError("this site has no message of this id")
@@ -242,7 +240,6 @@ def _change(
 def _refuse(
     endpoint: Endpoint, present: Endpoint | None, services: Services, *, token: str | None = None
 ) -> None:
-    """Raise `InvalidInputError` for problems of the endpoint and its token."""
     problems = []
     if token is not None and not _TOKEN.fullmatch(token.strip()):
         problem = "is no token: it has other than 8 to 500 printable ASCII characters"
@@ -263,6 +260,5 @@ def _refuse(
 
 
 def _new_secret(services: Services) -> str:
-    """Return a Standard Webhooks secret: a prefix and the base64 of 32 bytes."""
     key = hashlib.sha256(services.new_secret().encode()).digest()
     return _SECRET_PREFIX + base64.b64encode(key).decode("ascii")

@@ -118,7 +118,6 @@ def _place(fresh: Sequence[Traits], grouping: Grouping, services: Services) -> N
 
 
 def _find(traits: Traits, grouping: Grouping) -> CommentId | None:
-    """Return the most similar earlier comment, and remember this one."""
     try:
         found = grouping.find(traits)
         grouping.remember(traits, found.campaign_id if found else None)
@@ -130,7 +129,6 @@ def _find(traits: Traits, grouping: Grouping) -> CommentId | None:
 
 
 def _apply_policies(joined: Mapping[CommentId, str], services: Services) -> None:
-    """Reject new members of campaigns that people rejected, if the site's policy says so."""
     wishing = {site.id for site in services.sites.all() if site.settings.rejects_campaigns}
     for case in services.cases.find(list(joined)) if wishing else ():
         if case.comment.site_id in wishing and _may_be_settled(case):

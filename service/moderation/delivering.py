@@ -91,7 +91,6 @@ def write_callback(delivery: Delivery, services: Services) -> str | None:
 
 
 def is_own_address(url: str, blog: str | None) -> bool:
-    """Return True if a client's URL is on its site's own host and port."""
     if blog is None or len(url) > _MAX_URL_CHARS:
         return False
     asked, own = _origin(url), _origin(blog)
@@ -201,7 +200,6 @@ def apply_decision(
 
 
 def _act(case: Case, event: EventKind, known: Applied | None) -> PlatformAct | None:
-    """Return the action to apply at the platform now, or None."""
     comment = case.comment
     platform_id = platform_of(comment.site_comment_id)[1]
     if case.withdrawn_at is not None or platform_id is None:
@@ -228,7 +226,6 @@ def pause(outcome: SendOutcome, endpoint: Endpoint, services: Services) -> None:
 
 
 def nothing_to_do(delivery: Delivery, services: Services) -> SendOutcome:
-    """Return the outcome of a message that asks for nothing any more."""
     return SendOutcome(attempt=_unsent(delivery, services, NOTHING_TO_CHANGE), settled=True)
 
 
@@ -273,10 +270,8 @@ LEND_FOR = timedelta(seconds=45)
 def take_deliveries(
     services: Services, *, limit: int, except_sites: Collection[SiteId] = ()
 ) -> list[Delivery]:
-    now = services.clock()
-    return services.deliveries.take_due(
-        now, until=now + LEND_FOR, limit=limit, except_sites=except_sites
-    )
+    now, take_due = services.clock(), services.deliveries.take_due
+    return take_due(now, until=now + LEND_FOR, limit=limit, except_sites=except_sites)
 
 
 def deliver(
@@ -332,7 +327,7 @@ def _wait_for_verdict(delivery: Delivery, services: Services) -> None:
 def _what_follows(
     delivery: Delivery, outcome: SendOutcome, delays: Sequence[float]
 ) -> tuple[DeliveryState, float | None]:
-    """Return the message's new state and, if it waits, for how many seconds."""
+    """Return the message's new state and, if it waits, the seconds."""
     if outcome.delivered:
         return DeliveryState.DELIVERED, None
     if outcome.refused or (delivery.form.is_call and outcome.retry_after_seconds is not None):

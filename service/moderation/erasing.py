@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -14,7 +14,7 @@ from service.domain.comment import CommentId, Sender, SiteId
 from service.domain.errors import NotFoundError, invalid_input
 from service.domain.sender import Conduct, Person, make_sender
 from service.moderation.acts import counting_act, make_act
-from service.moderation.announcing import wake_deliverers, write_withdrawn_messages
+from service.moderation.announcing import withdraw
 from service.ports.services import Services
 
 log = logging.getLogger(__name__)
@@ -122,12 +122,7 @@ def erase_person(
     erased = 0
     for portion in _portions(person, services, size=_PORTION):
         ids = portion if at_most is None else portion[: at_most - erased]
-        messages = write_withdrawn_messages(services.cases.find(ids), services)
-        erased += services.personal_data.withdraw(
-            ids, at=services.clock(), act=act, deliveries=messages
-        )
-        if messages:
-            wake_deliverers(services)
+        erased += withdraw(ids, services, at=services.clock(), act=act)
         show(erased)
         if erased == at_most:
             break
@@ -166,7 +161,9 @@ def _portions(person: Person, services: Services, *, size: int) -> Iterator[list
     """
     after = None
     while ids := services.personal_data.find(person, after=after, limit=size):
-        _forget_accounts(ids, services)
+        senders = {case.comment.sender for case in services.cases.find(ids)}
+        for account in {_account_of(one) for one in senders} - {Sender()}:
+            services.history.forget(account)
         yield ids
         after = ids[-1]
     if after is None:
@@ -174,16 +171,8 @@ def _portions(person: Person, services: Services, *, size: int) -> Iterator[list
 
 
 def _forget_records(person: Sender, services: Services) -> None:
-    """Delete a person's histories and list entries. Raises `StoreUnavailableError`."""
     services.history.forget(person)
     services.list_entries.forget(_entry_keys(person))
-
-
-def _forget_accounts(ids: Sequence[CommentId], services: Services) -> None:
-    """Delete the histories of these comments' accounts. Raises `StoreUnavailableError`."""
-    senders = {case.comment.sender for case in services.cases.find(ids)}
-    for account in {_account_of(one) for one in senders} - {Sender()}:
-        services.history.forget(account)
 
 
 def _account_of(sender: Sender) -> Sender:
@@ -256,13 +245,12 @@ def prune_comments(
 
     def withdraw_unkept() -> int:
         ids = services.comments.find_unkept(since=since, before=before, limit=most)
-        return _withdraw(ids, services, None, at=now)
+        return withdraw(ids, services, at=now) if ids else 0
 
     def withdraw_old(received_before: datetime, only: SpamOnly | None) -> int:
-        ids = services.personal_data.find_old(
-            received_before=received_before, only=only, limit=most
-        )
-        return _withdraw(ids, services, only, at=now)
+        find_old = services.personal_data.find_old
+        ids = find_old(received_before=received_before, only=only, limit=most)
+        return withdraw(ids, services, at=now, only=only) if ids else 0
 
     pruned = _in_portions(withdraw_unkept, most, goes_on)
     ages = ((keep, None), (keep_spam, SpamOnly.NOT_APPROVED), (keep_held_spam, SpamOnly.HELD))
@@ -279,16 +267,3 @@ def _in_portions(prune: Callable[[], int], most: int, goes_on: Callable[[], bool
     while some == most and goes_on():
         pruned += (some := prune())
     return pruned
-
-
-def _withdraw(
-    ids: Sequence[CommentId], services: Services, only: SpamOnly | None, *, at: datetime
-) -> int:
-    if not ids:
-        return 0
-    shown = services.cases.find(ids)
-    messages = write_withdrawn_messages(shown, services)
-    withdrawn = services.personal_data.withdraw(ids, at=at, deliveries=messages, only=only)
-    if messages:
-        wake_deliverers(services)
-    return withdrawn

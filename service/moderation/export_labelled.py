@@ -68,8 +68,6 @@ def decisions_for_training(
 
 
 class _RowBuilder:
-    """Turns cases into rows, and looks up owners' accounts and bulk decisions."""
-
     def __init__(self, services: Services) -> None:
         self._services = services
         self._owners = frozenset(

@@ -51,7 +51,7 @@ def add_hook(
 
 
 def keep_form_hook(site_id: SiteId, services: Services, *, actor: str) -> InboundHook:
-    """Return the newest valid hook of a site's own forms; create one if there is none."""
+    """Return the newest valid hook of a site's own forms, or a new one."""
     forms = [
         hook
         for hook in services.inbound.all(site_id)

@@ -155,7 +155,6 @@ MAX_FIELD_CHARS = 4_000
 
 
 def issue_token(site: Site, page: str | None, services: Services) -> Mapping[str, object]:
-    """Return a token for a form on this page, as JSON."""
     return services.form_challenges.issue(site.id, page=page_key(page), at=services.clock())
 
 
@@ -187,7 +186,6 @@ def with_token(comment: Comment, sent: str | None, services: Services) -> Commen
 def _judge(
     comment: Comment, services: Services, found: ReadToken | None, *, was_sent: bool
 ) -> FormToken | None:
-    """Return a token's result. Raises `StoreUnavailableError`."""
     if not was_sent:
         is_asked = services.spent_tokens.are_used_by(comment.site_id)
         return FormToken.MISSING if is_asked else None

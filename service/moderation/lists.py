@@ -317,7 +317,6 @@ def _read(new: NewEntry, services: Services, *, by: str) -> ListEntry:
 
 
 def _refuse_doubles(entry: ListEntry, in_force: Sequence[ListEntry]) -> None:
-    """Raise `InvalidInputError` if entries match the same on the same site."""
     if doubles := find_doubles(entry, in_force):
         on_this = any(double.effect is entry.effect for double in doubles)
         problem = "is on this list already" if on_this else "is on the other list"
@@ -359,7 +358,6 @@ def _contradicts(case: Case, effect: Effect) -> bool:
 
 
 def acts_on_entries(act: str, services: Services, *, by: str) -> Callable[[ListEntry], AuditEntry]:
-    """Return a function that makes the log entry of adding, removing or restoring an entry."""
 
     def make(entry: ListEntry) -> AuditEntry:
         # Without the label: a phrase may be a comment's own words.

@@ -25,8 +25,6 @@ CLAIM_LASTS = timedelta(seconds=90)
 
 
 class Tab(StrEnum):
-    """The lists of comments for moderators."""
-
     NEEDS_REVIEW = "needs-review"
     HELD_AS_SPAM = "held-as-spam"
     SPAM = "spam"
@@ -95,7 +93,6 @@ def end_claim(comment_id: CommentId, services: Services, *, user: User | None = 
 def claims_of_others(
     ids: Sequence[CommentId], user: User, services: Services
 ) -> Mapping[CommentId, Claim]:
-    """Return other people's claims on these comments."""
     try:
         found = services.claims.find(ids, now=services.clock())
     except StoreUnavailableError:

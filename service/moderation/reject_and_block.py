@@ -37,8 +37,6 @@ _REASONS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trait:
-    """One recognisable trait of a comment's sender, and how long it is listed."""
-
     kind: EntryKind
     recognised: Recognised
     expires_in: timedelta | None
@@ -52,8 +50,6 @@ class Trait:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listed:
-    """A comment that was ruled on, and the entries that were added with it."""
-
     case: Case
     entries: tuple[ListEntry, ...]
 

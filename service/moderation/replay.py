@@ -98,8 +98,6 @@ def moment_of(archived: Archived) -> datetime:
 
 @dataclass(slots=True, kw_only=True)
 class Tally:
-    """The outcomes of some comments, judged in one way."""
-
     left_to_a_person: int = 0
     spam_published: int = 0
     ham_held: int = 0
@@ -126,8 +124,6 @@ class Week:
 
 
 class Weeks:
-    """Sums up results by ISO week."""
-
     def __init__(self) -> None:
         self._weeks: dict[str, Week] = {}
 

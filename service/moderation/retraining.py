@@ -246,7 +246,6 @@ def promote_retrained(retraining: Retraining, services: Services, *, by: str) ->
 
 
 def refuse_retrained(retraining: Retraining, services: Services, *, by: str) -> Retraining:
-    """Refuse a candidate. Raises `ConflictError` if it was answered before."""
     subject, detail = retraining.version or retraining.id, f"retraining {retraining.id}"
     act = make_act(services, actor=by, act="refuse model version", subject=subject, detail=detail)
     return services.retrainings.answer(retraining.id, Answer.REFUSED, by=by, at=act.at, act=act)

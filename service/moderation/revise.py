@@ -37,7 +37,7 @@ from service.domain.published import as_published
 from service.domain.site import Site
 from service.domain.text import content_key, same_address
 from service.moderation.acts import make_act
-from service.moderation.announcing import wake_deliverers, write_messages, write_withdrawn_messages
+from service.moderation.announcing import wake_deliverers, withdraw, write_messages
 from service.moderation.decisions import decide_comment
 from service.moderation.intake import submit_comments
 from service.ports.comments import AddOutcome, NewComment
@@ -130,7 +130,6 @@ def find_state(site_id: SiteId, site_comment_id: str, services: Services) -> str
 
 
 def _version_ids(site_id: SiteId, site_comment_id: str, services: Services) -> list[CommentId]:
-    """Return the ids of all versions that were ever stored, oldest first."""
     ids: list[CommentId] = []
     while True:
         numbers = range(len(ids) + 1, len(ids) + 1 + _NAMES_AT_ONCE)
@@ -170,7 +169,6 @@ def _edited(shown: Comment, newest: Case, *, by: str, by_staff: bool) -> Comment
 
 
 def _ruled(newest: Case) -> RuledText | None:
-    """Return the text of a person's last decision in force, None without one."""
     decision = newest.decision
     if decision is None:
         return None if newest.decisions else newest.comment.ruled
@@ -232,12 +230,7 @@ def withdraw_comment(
     if case.withdrawn_at is not None:
         return False
     act = make_act(services, actor=by, act="withdraw", subject=comment_id)
-    messages = write_withdrawn_messages([case], services)
-    services.personal_data.withdraw(
-        [comment_id], at=act.at, act=lambda new: act if new else None, deliveries=messages
-    )
-    if messages:
-        wake_deliverers(services)
+    withdraw([comment_id], services, at=act.at, act=lambda new: act if new else None)
     log.info("comment withdrawn", extra={"comment_id": comment_id})
     return True
 

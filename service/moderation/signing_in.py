@@ -102,7 +102,6 @@ def end_other_sessions(session_id: str, user: User, services: Services) -> int:
 
 
 def prune_sessions(services: Services) -> int:
-    """Delete sessions that were last used 90 days ago; return how many, at most 1,000."""
     before = services.clock() - timedelta(days=90)
     pruned = services.sessions.prune(seen_before=before, limit=1_000)
     if pruned:
@@ -175,7 +174,6 @@ def check_second_factor(user: User, code: str, services: Services) -> None:
 
 
 def turn_off_second_factor(user: User, services: Services, *, actor: str) -> bool:
-    """Turn off an account's second factor; return True if it was on."""
     act = make_act(services, actor=actor, act="turn off second factor", subject=user.id)
     return services.second_factors.remove(user.id, act=act)
 
@@ -191,7 +189,6 @@ def _put(factor: SecondFactor, act: AuditEntry, services: Services) -> tuple[str
 
 
 def _secret_of(seed: str, user_id: str, services: Services) -> str:
-    """Return the shared secret in Base32, for apps."""
     raw = hmac.new(
         services.second_factor_secret, f"totp:{user_id}:{seed}".encode(), hashlib.sha256
     ).digest()

@@ -188,7 +188,6 @@ def forget_taught(site_id: SiteId, services: Services, *, actor: str) -> Site:
 
 
 def _changes(before: SiteSettings | SiteRules, after: SiteSettings | SiteRules) -> Iterator[str]:
-    """Yield the changes for the audit log; of lists, the added and removed items."""
     for one in fields(before):
         old, new = getattr(before, one.name), getattr(after, one.name)
         if isinstance(old, SiteRules):
@@ -210,7 +209,6 @@ def authenticate_site(secret: str, services: Services) -> Site:
 
 
 def authenticate_akismet(secret: str, services: Services) -> tuple[Site, SiteKey]:
-    """Return the site of a valid Akismet key. Raises `NotAuthenticatedError` otherwise."""
     if _AKISMET_KEY.fullmatch(secret):
         found = services.sites.find_key(_akismet_hash(secret, services))
         if found is not None and found[0].is_akismet and found[0].is_valid(services.clock()):

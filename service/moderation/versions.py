@@ -124,7 +124,6 @@ def tidy_retrainings(services: Services, runs: TrainingRuns) -> int:
 
 
 def _find(run: RunFiles, services: Services) -> Retraining | None:
-    """Return a run's retraining; None for a dry run, or if the database does not have it."""
     try:
         return services.retrainings.get(run.run_id)
     except NotFoundError:
