@@ -55,17 +55,20 @@ def _linked(text: str, own_host: str = "") -> Iterator[_Linked]:
     """Yield the anchors that a server wrote for `@name` and `#word`.
 
     A class alone proves nothing, as anybody can type it: each leads to that person's profile, or
-    to the page of that hashtag.
+    to the page of that hashtag. Lemmy writes no class, but shows the server.
     """
-    if "mention" not in text and "hashtag" not in text:
+    if "<" not in text:
         return
     for match in islice(_LINKED.finditer(text), _MAX_MENTIONS):
         classes, href = _CLASS.search(match[2]), _MENTION_HREF.search(match[2])
-        if not (classes and href):
+        if not href:
             continue
-        kinds = {"mention", "hashtag"}.intersection(classes[1].lower().split())
+        url = unescape(href[1])
         shown = match[1] + unescape(_ANY_TAG.sub("", match[3])).strip()
-        if kinds and _leads_to(shown, unescape(href[1]), own_host):
+        is_marked = shown.lower().endswith(f"@{host_of(url)}") or (
+            classes and {"mention", "hashtag"}.intersection(classes[1].lower().split())
+        )
+        if is_marked and _leads_to(shown, url, own_host):
             is_hashtag = shown.startswith("#")
             yield _Linked(match.start() + len(match[1]), match.end(), is_hashtag)
 

@@ -183,7 +183,7 @@ MENTION = (
     [
         MENTION,
         '<a class="u-url mention" href="https://pl.example/users/mara" rel="ugc">@mara</a> Danke!',
-        '<a href="https://lemmy.example/u/mara" class="mention">@mara@lemmy.example</a> Danke!',
+        '<a href="https://lemmy.example/u/mara" rel="nofollow">@mara@lemmy.example</a> Danke!',
         '<a href="https://techhub.social/@mara" class="mention">@<span>mara</span></a> Danke!',
         (
             'Danke! <a href="https://mastodon.social/tags/heating" class="mention hashtag">#'

@@ -74,12 +74,12 @@ def submit_comment(
     repeat with other content, or with `keep` true where the first had false, is refused with 409.
     """
     seconds = query.wait or 0.0
-    if not body.keep and not seconds:
+    if body.keep is False and not seconds:
         wrong = "is false without wait, so that nobody would read the verdict"
         raise InvalidInputError([Problem("keep", wrong, "add wait to the query")])
     site = current_site()
     new = new_comment(body, site, services, lane=Lane.INTERACTIVE, key=idempotency_key)
-    new = replace(new, keep=body.keep)
+    new = replace(new, keep=body.keep is not False)
     kept = keep_in_line(new, seconds=seconds or UNWAITED_SECONDS)
     if refusal := _refusal_of(kept.added):
         raise refusal
@@ -161,7 +161,7 @@ def _read_item(part: bytes | Json, key: str | None) -> NewComment | ModerationEr
                 raise TooLargeError(msg)
             part = strict_json.parse(part)
         given = validate(CommentRequest, part)
-        if not given.keep:
+        if given.keep is False:
             problem = Problem("keep", "is false in a batch", "submit it alone, with wait")
             raise InvalidInputError([problem])
         return new_comment(given, current_site(), services, lane=Lane.BULK, key=key)

@@ -295,7 +295,7 @@ class CommentRequest(Request):
         examples=["comment"],
     )
     form: FormRequest | None = None
-    keep: StrictBool = Field(
+    keep: StrictBool | None = Field(
         default=True,
         description="False for a text that no page shows and no moderator decides here, such as a "
         "contact form's message or a registration (send a blank as `text`). It is withdrawn with "
