@@ -15,7 +15,7 @@ from service.web.api import callbacks, comments, sites  # noqa: F401  # for thei
 from service.web.api.blueprint import api
 from service.web.api.figures import FIGURES
 from service.web.api.openapi import register_docs
-from service.web.edge.auth import PROGRAMS, identify_site
+from service.web.edge.auth import AKISMET, API, HOOKS, PROGRAMS, identify_client, identify_site
 from service.web.edge.coalescer import Coalescer
 from service.web.edge.config import WebConfig
 from service.web.edge.current import SERVICES, SUBMIT, WAITER
@@ -51,8 +51,9 @@ def create_app(
     _configure(app, config)
     register_headers(app, config, services.observer)
     register_errors(app, error_page)
-    for first in (identify_site, identify_akismet, identify_hook, refuse_in_overload):
-        app.before_request(first)
+    identify = {API: identify_site, AKISMET: identify_akismet, HOOKS: identify_hook}
+    app.before_request(lambda: identify_client(identify))
+    app.before_request(refuse_in_overload)
     register_limits(app, config)
     register_health(app, checks)
     register_metrics(app, metrics, token=config.metrics_token)

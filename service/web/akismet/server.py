@@ -10,15 +10,14 @@ from functools import lru_cache, partial
 from flask import Blueprint, Flask, Response, current_app, g, request
 
 from service.domain.comment import Label
-from service.domain.errors import ModerationError, NotAuthenticatedError
+from service.domain.errors import NotAuthenticatedError
 from service.domain.site import Site, SiteKey
 from service.moderation.sites import authenticate_akismet
 from service.web.akismet import answers, views
 from service.web.akismet.call import AkismetCall, presented_key, read_fields
-from service.web.edge.auth import AKISMET, open_to_all
+from service.web.edge.auth import AKISMET, open_to_all, raise_refusal
 from service.web.edge.coalescer import Coalescer
 from service.web.edge.current import services
-from service.web.edge.errors import EdgeError
 from service.web.edge.limits import hashed_address
 
 log = logging.getLogger(__name__)
@@ -76,6 +75,7 @@ def register_akismet(app: Flask, *, memory_seconds: float) -> None:
     app.extensions[_KEYS] = _key_cache(memory_seconds)
     app.extensions[views.PROMISES] = Coalescer(views.add_deliveries)
     blueprint = Blueprint(AKISMET, __name__)
+    blueprint.before_request(raise_refusal)
     served = {name: (_with_call(view), ["POST"]) for name, view in _CALLS.items()}
     served |= {name: (open_to_all(view), ["GET", "POST"]) for name, view in _OPEN.items()}
     for name, (view, methods) in served.items():
@@ -93,9 +93,7 @@ def register_akismet(app: Flask, *, memory_seconds: float) -> None:
 
 def _with_call(view: View) -> Callable[[], Response]:
     def serve() -> Response:
-        if "refusal" in g:
-            raise g.refusal
-        if g.akismet is None:
+        if "akismet" not in g:
             if "wrong_key" in g:
                 return answers.refused("The API key is unknown, expired or revoked.")
             return answers.refused("The API key is missing: send it as api_key, or as key.")
@@ -105,31 +103,24 @@ def _with_call(view: View) -> Callable[[], Response]:
 
 
 def identify_akismet() -> None:
-    """Read an Akismet call and authenticate its key, before the rate limits.
-
-    The view raises the errors, so that the rate limits count failures first.
-    """
-    if request.blueprint != AKISMET or request.url_rule is None:
-        return
+    """Read an Akismet call and authenticate its key."""
     g.guid = answers.new_guid()
-    g.akismet = None
-    name = request.url_rule.rule.rpartition("/")[2]
+    name = request.path.rpartition("/")[2]
+    if name not in _CALLS:
+        return
+    fields = read_fields(request)
+    secret = presented_key(name, fields, request.environ.get("HTTP_HOST", ""))
+    if secret is None:
+        return
     try:
-        fields = read_fields(request)
-        secret = presented_key(name, fields, request.environ.get("HTTP_HOST", ""))
-        if secret is None:
-            return
         g.site, key = current_app.extensions[_KEYS](secret)
     except NotAuthenticatedError:
+        # The view's response is no error.
         g.wrong_key = True
         log.warning("Akismet key refused", extra={"address": hashed_address(), "call": name})
-    except (ModerationError, EdgeError) as refusal:
-        g.refusal = refusal
-    else:
-        user_agent = request.headers.get("User-Agent", "")
-        g.akismet = AkismetCall(
-            name=name, fields=fields, user_agent=user_agent, site=g.site, key=key
-        )
+        return
+    user_agent = request.headers.get("User-Agent", "")
+    g.akismet = AkismetCall(name=name, fields=fields, user_agent=user_agent, site=g.site, key=key)
 
 
 def _speak_akismet(response: Response) -> Response:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import Blueprint, Response
 
-from service.web.edge.auth import API, current_site
+from service.web.edge.auth import API, current_site, raise_refusal
 from service.web.edge.operation import JSON
 from service.web.edge.static_files import script_integrity
 
@@ -12,11 +12,7 @@ FORM_SCRIPT_HEADER = "Slopsieve-Form-Script"
 """Every response carries the form script's hash, so that sites notice a new version."""
 
 api = Blueprint(API, __name__, url_prefix="/v1")
-
-
-@api.before_request
-def _require_site() -> None:
-    current_site()
+api.before_request(raise_refusal)
 
 
 @api.after_request

@@ -47,10 +47,10 @@ from service.web.api.schemas import (
 from service.web.edge import strict_json
 from service.web.edge.auth import current_site
 from service.web.edge.current import services, waiter
-from service.web.edge.errors import EdgeError, TooLargeError, problem_of, status_of
+from service.web.edge.errors import EdgeError, TooLargeError, problem_of
 from service.web.edge.headers import note_comments
 from service.web.edge.operation import JSON, SINGLE_BODY_BYTES, operation, validate
-from service.web.edge.overload import UNWAITED_SECONDS, Kept, keep_in_line
+from service.web.edge.overload import UNWAITED_SECONDS, keep_in_line
 from service.web.edge.strict_json import Json
 
 NDJSON = "application/x-ndjson"
@@ -80,24 +80,22 @@ def submit_comment(
     site = current_site()
     new = new_comment(body, site, services, lane=Lane.INTERACTIVE, key=idempotency_key)
     new = replace(new, keep=body.keep is not False)
-    kept = keep_in_line(new, seconds=seconds or UNWAITED_SECONDS)
-    if refusal := _refusal_of(kept.added):
+    added, in_time = keep_in_line(new, seconds=seconds or UNWAITED_SECONDS)
+    if refusal := _refusal_of(added):
         raise refusal
-    wait = seconds if kept.in_time else 0.0
-    case = waiter.for_verdict(kept.added.comment_id, seconds=wait)
+    case = waiter.for_verdict(added.comment_id, seconds=seconds if in_time else 0.0)
     if case is None:
-        case = unjudged(new, site, kept)
+        case = unjudged(new, site, added)
         # A new comment that was not waited for has not changed.
-        if seconds or kept.added.outcome is not AddOutcome.NEW:
+        if seconds or added.outcome is not AddOutcome.NEW:
             # The comment is stored, so a failing read is no error.
             with suppress(StoreUnavailableError):
                 case = services.cases.get(case.comment.id, site_id=site.id)
-    is_kept = kept.added.is_kept
-    if not is_kept:
+    if not added.is_kept:
         withdraw_comment(case.comment.id, services, by="site")
-    answer = CommentAnswer.of(case, services.statements if is_kept else None)
+    answer = CommentAnswer.of(case, services.statements if added.is_kept else None)
     headers = {"Location": answer.links.self}
-    if seconds and case.verdict is None and is_kept:
+    if seconds and case.verdict is None and added.is_kept:
         headers["Retry-After"] = str(_ASK_AGAIN_SECONDS)
     return answer, headers
 
@@ -128,9 +126,7 @@ def submit_batch(raw: bytes, idempotency_key: str | None) -> BatchAnswer:
     note_comments([one.comment_id for one in added])
     answers = iter(added)
     results = [
-        _accept(index, new, next(answers))
-        if isinstance(new, NewComment)
-        else _refuse(index, new, None)
+        _result(index, new, next(answers) if isinstance(new, NewComment) else None)
         for index, new in enumerate(read)
     ]
     accepted = sum(result.status == _ACCEPTED for result in results)
@@ -152,7 +148,7 @@ def _read_object(raw: bytes) -> list[bytes | Json]:
     return comments
 
 
-def _read_item(part: bytes | Json, key: str | None) -> NewComment | ModerationError | EdgeError:
+def _read_item(part: bytes | Json, key: str | None) -> NewComment | ModerationError:
     """Return the comment of a line or an object, or the error that refuses it."""
     try:
         if isinstance(part, bytes):
@@ -165,33 +161,22 @@ def _read_item(part: bytes | Json, key: str | None) -> NewComment | ModerationEr
             problem = Problem("keep", "is false in a batch", "submit it alone, with wait")
             raise InvalidInputError([problem])
         return new_comment(given, current_site(), services, lane=Lane.BULK, key=key)
-    except (ModerationError, EdgeError) as refusal:
+    except ModerationError as refusal:
         return refusal
 
 
-def _accept(index: int, new: NewComment, added: Added) -> BatchResult:
-    if refusal := _refusal_of(added):
-        return _refuse(index, refusal, new.comment.site_comment_id)
+def _result(index: int, read: NewComment | ModerationError, added: Added | None) -> BatchResult:
+    """Return the result for a comment: accepted if it was added, else refused."""
+    refusal = _refusal_of(added) if added else read
+    problem = problem_of(refusal) if isinstance(refusal, ModerationError) else None
+    comment_id = added.comment_id if added and not problem else None
     return BatchResult(
         index=index,
-        status=_ACCEPTED,
-        id=added.comment_id,
-        site_comment_id=new.comment.site_comment_id,
-        links=CommentLinks.to(added.comment_id),
-        problem=None,
-    )
-
-
-def _refuse(
-    index: int, refusal: ModerationError | EdgeError, site_comment_id: str | None
-) -> BatchResult:
-    return BatchResult(
-        index=index,
-        status=status_of(refusal),
-        id=None,
-        site_comment_id=site_comment_id,
-        links=None,
-        problem=problem_of(refusal),
+        status=problem.status if problem else _ACCEPTED,
+        id=comment_id,
+        site_comment_id=read.comment.site_comment_id if isinstance(read, NewComment) else None,
+        links=CommentLinks.to(comment_id) if comment_id else None,
+        problem=problem,
     )
 
 
@@ -240,20 +225,20 @@ def keep_until(new: NewComment, site: Site, until: float) -> Case:
 
     `until` is a time of `time.perf_counter`. Raises what `keep_in_line` raises.
     """
-    kept = keep_in_line(new, seconds=until - time.perf_counter())
+    added, in_time = keep_in_line(new, seconds=until - time.perf_counter())
     case = None
-    if kept.in_time or kept.is_repeat:
-        seconds = until - time.perf_counter()
-        case = waiter.for_verdict(kept.added.comment_id, seconds=seconds)
-    return case or unjudged(new, site, kept)
+    # A repeat may have its verdict.
+    if in_time or added.comment_id != new.comment.id:
+        case = waiter.for_verdict(added.comment_id, seconds=until - time.perf_counter())
+    return case or unjudged(new, site, added)
 
 
-def unjudged(new: NewComment, site: Site, kept: Kept) -> Case:
+def unjudged(new: NewComment, site: Site, added: Added) -> Case:
     """Return the case of a stored comment, without a verdict."""
-    return Case(comment=replace(new.comment, id=kept.added.comment_id), mode=site.settings.mode)
+    return Case(comment=replace(new.comment, id=added.comment_id), mode=site.settings.mode)
 
 
-def _refusal_of(added: Added) -> ConflictError | EdgeError | None:
+def _refusal_of(added: Added) -> ModerationError | None:
     """Return the error for a comment that was not stored, or None if it is stored."""
     if added.outcome is AddOutcome.CONFLICT:
         return ConflictError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hmac
 import ipaddress
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from flask import g, request
@@ -55,36 +55,40 @@ def presented_secret() -> str | None:
     return given[len(_SCHEME) :].strip() or None
 
 
-def identify_site() -> None:
-    """Authenticate the site key before the rate limits.
+def identify_client(by_blueprint: Mapping[str, Callable[[], None]]) -> None:
+    """Call the function of the request's blueprint, which authenticates the client.
 
-    `current_site` raises the error, so that the rate limits count failures first.
+    This runs before the rate limits, which count failures. `raise_refusal` raises them later.
     """
-    g.site = None
-    if request.blueprint != API:
-        return
-    secret = presented_secret()
-    if secret is None:
-        g.refusal = NotAuthenticatedError("Send your site key as Authorization: Bearer slop_….")
-        return
+    identify = by_blueprint.get(request.blueprint or "")
     try:
-        g.site = authenticate_site(secret, services)
+        if identify:
+            identify()
     except ModerationError as refusal:
         g.refusal = refusal
 
 
+def raise_refusal() -> None:
+    """Raise what `identify_client` caught."""
+    if "refusal" in g:
+        raise g.refusal
+
+
+def identify_site() -> None:
+    """Authenticate the site key. Raises `NotAuthenticatedError`."""
+    secret = presented_secret()
+    if secret is None:
+        raise NotAuthenticatedError("Send your site key as Authorization: Bearer slop_….")
+    g.site = authenticate_site(secret, services)
+
+
 def has_site() -> bool:
-    """Return True if the request has a valid site key."""
-    return g.get("site") is not None
+    """Return True if the request has a valid key of a site."""
+    return "site" in g
 
 
 def current_site() -> Site:
-    """Return the site of the request's key.
-
-    Raises `NotAuthenticatedError` without a valid key, or the error that prevented the check.
-    """
-    if not has_site():
-        raise g.get("refusal") or NotAuthenticatedError("A site key is needed.")
+    """Return the site of the request's key."""
     site: Site = g.site
     return site
 

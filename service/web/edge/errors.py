@@ -72,29 +72,23 @@ _API_PATHS = ("v1", "hooks", "public", "openapi.json", "livez", "readyz")
 _MAX_PROBLEMS = 50
 
 
-class EdgeError(Exception):
+class EdgeError(ModerationError):
     """A request that is refused before a use case is called."""
 
     status = 400
-    headers: Mapping[str, str] = {}
 
     def __init__(
-        self, detail: str, problems: Sequence[Problem] = (), *, status: int | None = None
+        self,
+        detail: str,
+        problems: Sequence[Problem] = (),
+        *,
+        status: int | None = None,
+        retry_after: int | None = None,
     ) -> None:
         self.problems = tuple(problems)
         self.status = status or self.status
+        self.retry_after = retry_after
         super().__init__(detail)
-
-
-class OverloadedError(EdgeError):
-    """More comments arrive than can be judged or stored; this one was not stored."""
-
-    status = 429
-
-    def __init__(self, retry_after: int) -> None:
-        """Set `Retry-After` to this number of seconds."""
-        super().__init__("More comments come in than can be judged now.")
-        self.headers = {"Retry-After": str(retry_after)}
 
 
 class UnreadableRequestError(EdgeError):
@@ -204,24 +198,17 @@ def problem(status: int, detail: str, problems: Sequence[Problem] = ()) -> Probl
     )
 
 
-def problem_of(error: ModerationError | EdgeError) -> ProblemAnswer:
-    """Return the problem document for an error of Slopsieve."""
-    problems = error.problems if isinstance(error, EdgeError | InvalidInputError) else ()
-    detail = str(error)
-    if isinstance(error, InvalidInputError):
-        more = len(problems) - _MAX_PROBLEMS
-        count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
-        detail = f"The input has {count}" + (
-            f", the first {_MAX_PROBLEMS} here." if more > 0 else "."
-        )
-    return problem(status_of(error), detail, problems)
-
-
-def status_of(error: ModerationError | EdgeError) -> int:
-    """Return the HTTP status for an error of Slopsieve; 500 if `HTTP_STATUS` lacks it."""
+def problem_of(error: ModerationError) -> ProblemAnswer:
+    """Return the problem document for an error of Slopsieve; 500 if `HTTP_STATUS` lacks it."""
     if isinstance(error, EdgeError):
-        return error.status
-    return next((HTTP_STATUS[kind] for kind in type(error).__mro__ if kind in HTTP_STATUS), 500)
+        return problem(error.status, str(error), error.problems)
+    status = next((HTTP_STATUS[kind] for kind in type(error).__mro__ if kind in HTTP_STATUS), 500)
+    if not isinstance(error, InvalidInputError):
+        return problem(status, str(error))
+    number = len(error.problems)
+    count = "1 problem" if number == 1 else f"{number} problems"
+    first = f", the first {_MAX_PROBLEMS} here" if number > _MAX_PROBLEMS else ""
+    return problem(status, f"The input has {count}{first}.", error.problems)
 
 
 def respond(document: ProblemAnswer, headers: Mapping[str, str] | None = None) -> Response:
@@ -253,8 +240,10 @@ def register_errors(app: Flask, error_page: Callable[[int], Response]) -> None:
         page.headers.update(headers or {})
         return page
 
-    def on_our_error(error: ModerationError | EdgeError) -> ResponseReturnValue:
-        return answer(problem_of(error), error.headers if isinstance(error, EdgeError) else None)
+    def on_our_error(error: ModerationError) -> ResponseReturnValue:
+        retry_after = error.retry_after if isinstance(error, EdgeError) else None
+        headers = {} if retry_after is None else {"Retry-After": str(retry_after)}
+        return answer(problem_of(error), headers)
 
     def on_http_error(error: HTTPException) -> ResponseReturnValue:
         status = error.code or HTTPStatus.INTERNAL_SERVER_ERROR
@@ -278,7 +267,6 @@ def register_errors(app: Flask, error_page: Callable[[int], Response]) -> None:
         return answer(problem(500, KINDS[500].meaning))
 
     app.register_error_handler(ModerationError, on_our_error)
-    app.register_error_handler(EdgeError, on_our_error)
     app.register_error_handler(HTTPException, on_http_error)
     app.register_error_handler(Exception, on_unforeseen)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from http import HTTPStatus
 from urllib.parse import parse_qs
 
 from flask import g, request
@@ -13,31 +14,18 @@ from service.ports.comments import Added, AddOutcome, NewComment
 from service.web.edge.admission import USUAL_PATIENCE_SECONDS
 from service.web.edge.auth import current_site, has_site
 from service.web.edge.current import submit, waiter
-from service.web.edge.errors import OverloadedError
+from service.web.edge.errors import EdgeError
 
 # A comment without a waiting client is queued with those that have one while all can be judged in
 # this time.
 UNWAITED_SECONDS = USUAL_PATIENCE_SECONDS
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
-    """A stored comment.
+def keep_in_line(new: NewComment, *, seconds: float) -> tuple[Added, bool]:
+    """Store a comment; return True with it if it can be judged in `seconds`.
 
-    `in_time` is True if it can be judged in the given time. `is_repeat` is True if it was stored
-    before, so that it may already have a verdict.
-    """
-
-    added: Added
-    in_time: bool
-    is_repeat: bool
-
-
-def keep_in_line(new: NewComment, *, seconds: float) -> Kept:
-    """Store a comment that may be waited for `seconds`. Raises what `submit` raises.
-
-    A comment that cannot be judged in that time is queued in the bulk lane, so that later comments
-    can still be judged in time.
+    Otherwise it is queued in the bulk lane, so that later comments can still be judged in time.
+    Raises what `submit` raises.
     """
     comment_id = new.comment.id
     in_time = waiter.join(comment_id, new.comment.site_id, seconds=seconds)
@@ -46,10 +34,9 @@ def keep_in_line(new: NewComment, *, seconds: float) -> Kept:
     except Exception:
         waiter.leave(comment_id)
         raise
-    is_repeat = added.comment_id != comment_id
-    if is_repeat or added.outcome is AddOutcome.DELETED:
+    if added.comment_id != comment_id or added.outcome is AddOutcome.DELETED:
         waiter.leave(comment_id)
-    return Kept(added=added, in_time=in_time, is_repeat=is_repeat)
+    return added, in_time
 
 
 def waits_for_verdict(method: str, path: str, query: str) -> bool:
@@ -60,7 +47,7 @@ def waits_for_verdict(method: str, path: str, query: str) -> bool:
 
 
 def refuse_in_overload() -> None:
-    """Raise `OverloadedError` for a request that waits for a verdict while too many do.
+    """Raise `EdgeError` for a request that waits for a verdict while too many do.
 
     A request that does not wait is always accepted, because its client may not retry.
     """
@@ -71,4 +58,5 @@ def refuse_in_overload() -> None:
     seconds = g.started + patience - time.perf_counter()
     retry_after = waiter.refuse(current_site().id, seconds=seconds)
     if retry_after is not None:
-        raise OverloadedError(retry_after)
+        msg = "More comments come in than can be judged now."
+        raise EdgeError(msg, status=HTTPStatus.TOO_MANY_REQUESTS, retry_after=retry_after)

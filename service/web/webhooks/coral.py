@@ -58,8 +58,8 @@ def serve(received: Received) -> ResponseReturnValue:
         idempotency_key=key,
     )
     if received.site.settings.mode is Mode.OBSERVE:
-        kept = keep_in_line(new, seconds=UNWAITED_SECONDS)
-        case = unjudged(new, received.site, kept)
+        added, _ = keep_in_line(new, seconds=UNWAITED_SECONDS)
+        case = unjudged(new, received.site, added)
     else:
         case = keep_until(new, received.site, g.started + WAIT_BUDGET_SECONDS)
     log.info(

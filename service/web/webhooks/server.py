@@ -9,8 +9,8 @@ from flask import Blueprint, Flask, Response, g, request
 from flask.typing import ResponseReturnValue
 
 from service.domain.delivery import Platform
-from service.domain.errors import ModerationError, NotAuthenticatedError
-from service.web.edge.auth import HOOKS
+from service.domain.errors import NotAuthenticatedError
+from service.web.edge.auth import HOOKS, raise_refusal
 from service.web.edge.current import services
 from service.web.edge.errors import PROBLEM_TYPE, EdgeError, ProblemAnswer, wants_page
 from service.web.edge.fields import is_id
@@ -30,6 +30,7 @@ ADAPTERS: Mapping[Platform, Adapter] = {
 
 
 hooks = Blueprint(HOOKS, __name__, url_prefix="/hooks")
+hooks.before_request(raise_refusal)
 
 
 def register_webhooks(app: Flask) -> None:
@@ -43,8 +44,6 @@ def register_webhooks(app: Flask) -> None:
     "/<hook_id>", methods=["POST", "OPTIONS"], endpoint="receive", provide_automatic_options=False
 )
 def _receive(hook_id: str) -> ResponseReturnValue:  # `identify_hook` reads the id
-    if "received" not in g:
-        raise g.get("refusal") or NotAuthenticatedError("The hook was not identified.")
     received: Received = g.received
     adapter = ADAPTERS[received.hook.platform]
     if request.method == "POST":
@@ -77,24 +76,7 @@ def _for_visitors(response: Response) -> Response:
 
 
 def identify_hook() -> None:
-    """Find the hook and verify its signature before the rate limits.
-
-    The view raises the errors, so that the rate limits count failures first.
-    """
-    if request.blueprint != HOOKS:
-        return
-    try:
-        received = _identify()
-    except (ModerationError, EdgeError) as refusal:
-        g.refusal = refusal
-        return
-    g.received = received
-    if ADAPTERS[received.hook.platform].verify is not None:
-        g.site = received.site
-
-
-def _identify() -> Received:
-    """Return the request. Raises `NotAuthenticatedError` or `EdgeError`.
+    """Find the hook and verify its signature. Raises `NotAuthenticatedError` or `EdgeError`.
 
     An unknown hook and a wrong signature get the same response.
     """
@@ -114,4 +96,6 @@ def _identify() -> Received:
     if hook.revoked_at is not None:
         # Platforms that get this status stop calling.
         raise EdgeError("This hook was revoked.", status=HTTPStatus.GONE)
-    return received
+    g.received = received
+    if adapter.verify is not None:
+        g.site = site

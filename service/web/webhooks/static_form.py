@@ -80,9 +80,9 @@ def serve(received: Received) -> ResponseReturnValue:
     parts = [new.comment.fingerprint(), new.comment.sender.address_key]
     key = "form:" + hashlib.sha256(json.dumps(parts).encode()).hexdigest()
     new = replace(new, idempotency_key=key)
-    kept = keep_in_line(new, seconds=UNWAITED_SECONDS)
+    added, _ = keep_in_line(new, seconds=UNWAITED_SECONDS)
     log.info("form received", extra={"hook": received.hook.id})
-    comment = replace(new.comment, id=kept.added.comment_id)
+    comment = replace(new.comment, id=added.comment_id)
     statement_url = services.statements.url_of_comment(comment)
     return _thank(fields, received.site, statement_url)
 
