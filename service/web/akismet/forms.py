@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import codecs
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from encodings.aliases import aliases
-from functools import cache
 from urllib.parse import unquote_to_bytes
 
 from service.domain.errors import InvalidInputError, Problem
@@ -91,12 +89,12 @@ _MAX_LIST_ITEMS = 50
 _BRACKETS = re.compile(r"\[[^\[\]]{0,100}\]$")
 # Charsets of web pages. Python has other codecs too: some take quadratic time, some decompress.
 _CHARSETS = re.compile(
-    r"utf-8|utf-8-sig|ascii|iso8859-\d{1,2}|cp(?:125\d|437|85\d|86\d|874|932|949|950)|koi8-[rtu]"
-    r"|gb2312|gbk|gb18030|big5|big5hkscs|euc_(?:jp|kr|jis_2004|jisx0213)|shift_jis(?:_2004|x0213)?"
-    r"|iso2022_(?:jp(?:_\d|_2004|_ext)?|kr)|hz|johab|tis-620|mac-[a-z0-9]+"
+    r"utf_8|utf_8_sig|ascii|latin_1|iso8859_\d{1,2}|cp(?:125\d|437|85\d|86\d|874|932|949|950)"
+    r"|koi8_[rtu]|gb2312|gbk|gb18030|big5|big5hkscs|euc_(?:jp|kr|jis_2004|jisx0213)"
+    r"|shift_jis(?:_2004|x0213)?|iso2022_(?:jp(?:_\d|_2004|_ext)?|kr)|hz|johab|tis_620|mac_[a-z0-9]+"
 )
 # Browsers send Windows-1252 for these (WHATWG Encoding, section 4.2).
-_WINDOWS = frozenset({"ascii", "iso8859-1"})
+_WINDOWS = frozenset({"ascii", "latin_1"})
 
 
 def read_form(raw: bytes, *, charset: str | None) -> dict[str, str]:
@@ -153,30 +151,19 @@ def _with_honeypot(
 
 def find_codec(name: str | None) -> str | None:
     """Return Python's name of a web page's charset, or None if it is unknown."""
-    if not name or len(name) > 40:
-        return None
-    return _charsets().get(_spelling(name))
-
-
-@cache
-def _charsets() -> Mapping[str, str]:
-    """Return Python's names by every spelling of a charset.
-
-    `codecs.lookup` is never called with a client's spelling, because it caches unknown names.
-    """
-    table = {}
-    for spelling in {*aliases, *aliases.values()}:
-        try:
-            found = codecs.lookup(spelling).name
-        except LookupError:  # some exist on Windows alone
-            continue
-        if _CHARSETS.fullmatch(found):
-            table[_spelling(spelling)] = "cp1252" if found in _WINDOWS else found
-    return table
+    return _CODECS.get(_spelling(name)) if name and len(name) <= 40 else None
 
 
 def _spelling(name: str) -> str:
     return "".join(c for c in name.lower() if c.isascii() and c.isalnum())
+
+
+# Codecs by every spelling of a charset. `codecs.lookup` would cache unknown spellings, too.
+_CODECS = {
+    _spelling(alias): "cp1252" if codec in _WINDOWS else codec
+    for alias, codec in [*aliases.items(), *((codec, codec) for codec in aliases.values())]
+    if _CHARSETS.fullmatch(codec)
+}
 
 
 def _pairs(raw: bytes) -> Iterator[tuple[str, bytes]]:

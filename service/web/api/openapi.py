@@ -37,7 +37,8 @@ from service.web.edge.operation import IDEMPOTENCY_KEY, JSON, MAX_KEY_CHARS, Ope
 Document = dict[str, Any]
 """A JSON object of an OpenAPI document."""
 
-EXAMPLES: Document = json.loads((Path(__file__).parent / "examples.json").read_bytes())
+_FOLDER = Path(__file__).parent
+EXAMPLES: Document = json.loads((_FOLDER / "examples.json").read_bytes())
 """Examples by the schema's name."""
 
 # Flask's `<id:comment_id>` is `{comment_id}` in OpenAPI.
@@ -52,33 +53,6 @@ _HEADERS: Mapping[str, Document] = {
         "schema": {"type": "integer", "minimum": 1},
     },
 }
-_CALLBACK_HEADERS = {
-    "webhook-id": "The message's id; a repeat has the same.",
-    "webhook-timestamp": "When it was sent, in seconds since 1970.",
-    "webhook-signature": (
-        "`v1,` and the base64 of HMAC-SHA256 over id, timestamp and body, joined by dots. During "
-        "a rotation there is one for each secret, separated by spaces."
-    ),
-}
-_ABOUT = """\
-Slopsieve moderates comments. Send each comment, read its verdict with the reasons, and send your \
-moderators' decisions.
-
-Send your site key as `Authorization: Bearer slop_…`. Responses have `X-Request-Id`; send your own \
-(8 to 64 letters, digits, `.`, `_` or `-`) to find a request in the log. Unknown fields are \
-refused, and a response lists all errors at once. Spans count Unicode code points.\
-"""
-_TAGS = {
-    "Comments": "Send comments, read their verdicts.",
-    "Decisions": "For sites whose moderators decide elsewhere.",
-    "Site": "The site that the key belongs to.",
-    "Keys": "Issue, rotate and revoke the site's keys.",
-    "Callbacks": "Receive verdicts and decisions as signed Standard Webhooks.",
-    "Forms": "For the script on a site's pages; no key needed, the hook's id is public.",
-    "Health": "For scripts and load balancers; no key needed.",
-}
-
-
 _IDEMPOTENCY_KEY: Document = {
     "name": IDEMPOTENCY_KEY,
     "in": "header",
@@ -88,24 +62,6 @@ _IDEMPOTENCY_KEY: Document = {
         "minLength": 1,
         "maxLength": MAX_KEY_CHARS,
         "pattern": r"^[\x21-\x7E]([\x20-\x7E]*[\x21-\x7E])?$",
-    },
-}
-_CALLBACK: Document = {
-    "operationId": "receive_callback",
-    "tags": ["Callbacks"],
-    "summary": "Receive a verdict or a decision",
-    "security": [],
-    "parameters": [
-        {"name": name, "in": "header", "required": True, "description": text, "schema": _TEXT}
-        for name, text in _CALLBACK_HEADERS.items()
-    ],
-    "requestBody": {
-        "required": True,
-        "content": {JSON: {"schema": {"$ref": _REF + CallbackMessage.__name__}}},
-    },
-    "responses": {
-        "2XX": {"description": "The message was accepted and is not sent again."},
-        "410": {"description": "The message is not wanted and is given up at once."},
     },
 }
 
@@ -118,7 +74,7 @@ class _Schemas(GenerateJsonSchema):
 
 
 def describe() -> Document:
-    """Return the OpenAPI document of the current app's operations."""
+    """Return the OpenAPI document: `document.json` with the current app's operations."""
     operations = [
         (rule, view, operation)
         for rule in current_app.url_map.iter_rules()
@@ -131,41 +87,29 @@ def describe() -> Document:
     for _, _, one in operations:
         wanted.append((one.answer, "serialization"))
         wanted += [(model, "validation") for model in (one.body, one.query) if model]
-    _, document = models_json_schema(
+    _, models = models_json_schema(
         list(dict.fromkeys(wanted)), ref_template=_REF + "{model}", schema_generator=_Schemas
     )
-    schemas: Document = document["$defs"]
+    schemas: Document = models["$defs"]
     for name, example in EXAMPLES.items():
         schemas[name]["examples"] = [example]
-    paths: Document = {}
+    document: Document = json.loads((_FOLDER / "document.json").read_bytes())
     for rule, view, operation in operations:
         described = _operation(rule, operation, schemas)
         if is_open(view):
             described["security"] = []
             described["responses"].pop("401", None)
+        path = document["paths"].setdefault(_IN_PATH.sub(r"{\1}", rule.rule), {})
         for method in (rule.methods or set()) - {"HEAD"}:
-            paths.setdefault(_IN_PATH.sub(r"{\1}", rule.rule), {})[method.lower()] = described
+            path[method.lower()] = described
     queries = {one.query.__name__ for _, _, one in operations if one.query}
-    return {
-        "openapi": "3.1.0",
-        "info": {"title": "Slopsieve", "version": "1", "description": _ABOUT},
-        "servers": [{"url": "/"}],
-        "security": [{"siteKey": []}],
-        "tags": [{"name": name, "description": text} for name, text in _TAGS.items()],
-        "paths": paths,
-        "webhooks": {"comment": {"post": _CALLBACK}},
-        "components": {
-            "schemas": {name: s for name, s in schemas.items() if name not in queries},
-            "responses": {_name(status): _problem(status) for status in (*KINDS, 403)},
-            "securitySchemes": {
-                "siteKey": {
-                    "type": "http",
-                    "scheme": "bearer",
-                    "description": "A site key; `slopsieve sites add NAME` prints the first one.",
-                }
-            },
-        },
+    document["components"]["schemas"] = {
+        name: schema for name, schema in schemas.items() if name not in queries
     }
+    document["components"]["responses"] = {
+        _name(status): _problem(status) for status in (*KINDS, 403)
+    }
+    return document
 
 
 def _operation(rule: Rule, operation: Operation, schemas: Document) -> Document:

@@ -211,20 +211,6 @@ def problem_of(error: ModerationError) -> ProblemAnswer:
     return problem(status, f"The input has {count}{first}.", error.problems)
 
 
-def respond(document: ProblemAnswer, headers: Mapping[str, str] | None = None) -> Response:
-    """Return the response with a problem document."""
-    response = Response(
-        document.model_dump_json(), status=document.status, content_type=PROBLEM_TYPE
-    )
-    if document.status == HTTPStatus.UNAUTHORIZED:
-        response.headers["WWW-Authenticate"] = 'Bearer realm="slopsieve"'
-    if document.status == HTTPStatus.SERVICE_UNAVAILABLE:
-        # Time for the store to recover.
-        response.headers["Retry-After"] = "5"
-    response.headers.update(headers or {})
-    return response
-
-
 def register_errors(app: Flask, error_page: Callable[[int], Response]) -> None:
     """Respond to every error with a problem document or an HTML page.
 
@@ -232,13 +218,20 @@ def register_errors(app: Flask, error_page: Callable[[int], Response]) -> None:
     route gets it if the client prefers HTML.
     """
 
-    def answer(document: ProblemAnswer, headers: Mapping[str, str] | None = None) -> Response:
+    def answer(document: ProblemAnswer, headers: Mapping[str, str]) -> Response:
+        status = document.status
         is_api = request.path.lstrip("/").startswith(_API_PATHS)
-        if request.blueprint != PAGES and (is_api or not wants_page()):
-            return respond(document, headers)
-        page = error_page(document.status)
-        page.headers.update(headers or {})
-        return page
+        if request.blueprint == PAGES or (not is_api and wants_page()):
+            response = error_page(status)
+        else:
+            response = Response(document.model_dump_json(), status, content_type=PROBLEM_TYPE)
+            if status == HTTPStatus.UNAUTHORIZED:
+                response.headers["WWW-Authenticate"] = 'Bearer realm="slopsieve"'
+            if status == HTTPStatus.SERVICE_UNAVAILABLE:
+                # Time for the store to recover.
+                response.headers["Retry-After"] = "5"
+        response.headers.update(headers)
+        return response
 
     def on_our_error(error: ModerationError) -> ResponseReturnValue:
         retry_after = error.retry_after if isinstance(error, EdgeError) else None
@@ -264,7 +257,7 @@ def register_errors(app: Flask, error_page: Callable[[int], Response]) -> None:
             exc_info=error,
             extra={"endpoint": request.endpoint, "request_id": g.get("request_id", "")},
         )
-        return answer(problem(500, KINDS[500].meaning))
+        return answer(problem(500, KINDS[500].meaning), {})
 
     app.register_error_handler(ModerationError, on_our_error)
     app.register_error_handler(HTTPException, on_http_error)

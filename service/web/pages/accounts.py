@@ -28,6 +28,7 @@ from service.moderation.accounts import (
 )
 from service.moderation.signing_in import turn_off_second_factor
 from service.web.edge.current import services
+from service.web.edge.errors import problem_of
 from service.web.edge.language import gettext, noted
 from service.web.pages import forms
 from service.web.pages.blueprint import go_to, moderator, needs, pages
@@ -62,24 +63,21 @@ def account(user_id: str) -> ResponseReturnValue:
 
 
 def _acts_on(act: Callable[[User, User], ResponseReturnValue]) -> Callable[..., Any]:
-    """Pass the account and the signed-in user to a view, and show its errors on the page."""
+    """Pass the account and the signed-in owner to a view, and show its errors on the page."""
 
+    @needs(Permission.MANAGE_ACCOUNTS)
     @wraps(act)
     def view(user_id: str) -> ResponseReturnValue:
         user = _find(user_id)
         try:
             return act(user, moderator())
-        except InvalidInputError as error:
-            status, refusal = HTTPStatus.UNPROCESSABLE_ENTITY, _said(error)
-        except ConflictError as error:
-            status, refusal = HTTPStatus.CONFLICT, _said(error)
-        return _account_page(user, refusal=refusal), status
+        except (InvalidInputError, ConflictError) as error:
+            return _account_page(user, refusal=_said(error)), problem_of(error).status
 
     return view
 
 
 @pages.post("/accounts/<id:user_id>")
-@needs(Permission.MANAGE_ACCOUNTS)
 @_acts_on
 def change_account(user: User, _me: User) -> ResponseReturnValue:
     set_access(user.id, services, **_read_access())
@@ -88,7 +86,6 @@ def change_account(user: User, _me: User) -> ResponseReturnValue:
 
 
 @pages.post("/accounts/<id:user_id>/reset")
-@needs(Permission.MANAGE_ACCOUNTS)
 @_acts_on
 def reset_account(user: User, me: User) -> ResponseReturnValue:
     password = reset_password(user.name, services, actor=me.name)
@@ -96,7 +93,6 @@ def reset_account(user: User, me: User) -> ResponseReturnValue:
 
 
 @pages.post("/accounts/<id:user_id>/second-factor")
-@needs(Permission.MANAGE_ACCOUNTS)
 @_acts_on
 def turn_off_account_factor(user: User, me: User) -> ResponseReturnValue:
     turn_off_second_factor(user, services, actor=me.name)
@@ -105,7 +101,6 @@ def turn_off_account_factor(user: User, me: User) -> ResponseReturnValue:
 
 
 @pages.post("/accounts/<id:user_id>/end")
-@needs(Permission.MANAGE_ACCOUNTS)
 @_acts_on
 def end_account(user: User, me: User) -> ResponseReturnValue:
     end_user(user.id, services, actor=me.name)
@@ -116,7 +111,6 @@ def end_account(user: User, me: User) -> ResponseReturnValue:
 
 
 @pages.post("/accounts/<id:user_id>/restore")
-@needs(Permission.MANAGE_ACCOUNTS)
 @_acts_on
 def restore_account(user: User, me: User) -> ResponseReturnValue:
     restored, password = restore_user(user.id, services, actor=me.name)

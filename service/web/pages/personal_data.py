@@ -38,8 +38,9 @@ _MAX_TYPED_CHARS = 400
 
 
 def _of_person(act: Callable[[Person], ResponseReturnValue]) -> Callable[[], ResponseReturnValue]:
-    """Pass the form's person to a view; refuse a form without one."""
+    """Pass the form's person to a view for owners; refuse a form without one."""
 
+    @needs(Permission.ERASE_PEOPLE)
     @wraps(act)
     def view() -> ResponseReturnValue:
         named = {name: typed or None for name, typed in _typed().items()}
@@ -60,14 +61,12 @@ def personal_data() -> ResponseReturnValue:
 
 
 @pages.post("/personal-data")
-@needs(Permission.ERASE_PEOPLE)
 @_of_person
 def find_personal_data(person: Person) -> ResponseReturnValue:
     return _page(count_comments(person, services))
 
 
 @pages.post("/personal-data/export")
-@needs(Permission.ERASE_PEOPLE)
 @_of_person
 def export_personal_data(person: Person) -> ResponseReturnValue:
     record_act(services, actor=moderator().name, act="export person", subject="person")
@@ -83,7 +82,6 @@ def export_personal_data(person: Person) -> ResponseReturnValue:
 
 
 @pages.post("/personal-data/forget")
-@needs(Permission.ERASE_PEOPLE)
 @_of_person
 def forget_personal_data(person: Person) -> ResponseReturnValue:
     if unconfirmed := _unconfirmed(person):
@@ -98,7 +96,6 @@ def forget_personal_data(person: Person) -> ResponseReturnValue:
 
 
 @pages.post("/personal-data/erase")
-@needs(Permission.ERASE_PEOPLE)
 @_of_person
 def erase_personal_data(person: Person) -> ResponseReturnValue:
     if unconfirmed := _unconfirmed(person):

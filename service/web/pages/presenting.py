@@ -82,25 +82,6 @@ _MAX_HOST_CHARS = 60
 # Without a seam, a comment is called an advertisement from this probability, which is symmetric to
 # the one below which it is called sincere.
 _READS_LIKE_SPAM = 1 - LOW_P_SPAM
-# Indexed by link and seam: neither, seam, link, both.
-_READS_STRONG = (
-    noted("Reads like an advertisement."),
-    noted("A remark, then an advertisement."),
-    noted("Reads like an advertisement for %(host)s."),
-    noted("A remark, then an advertisement for %(host)s."),
-)
-_READS_DOUBTFUL = (
-    noted("It could be sincere or an advertisement."),
-    noted("A remark; what follows may be an advertisement."),
-    noted("It could be sincere or an advertisement for %(host)s."),
-    noted("A remark; what follows may be an advertisement for %(host)s."),
-)
-_SINCERE = noted("Reads like a sincere remark.")
-_SINCERE_LINK = noted("Reads like a sincere remark; it links to %(host)s.")
-_READS_WEAK = (_SINCERE, _SINCERE, _SINCERE_LINK, _SINCERE_LINK)
-_KNOWN_FOR_SPAM = noted("What is known of its sender or its links suggests spam.")
-_KNOWN_FOR_HAM = noted("What is known of its sender suggests a sincere remark.")
-
 
 pages.add_app_template_filter(find_links)
 pages.add_app_template_filter(unescape)
@@ -279,29 +260,25 @@ def _decisions(weighed: WeighedSignal, text: str, number: int | None) -> Evidenc
 
 
 @pages.app_template_filter()
-def meaning(verdict: Verdict, links: Sequence[Link]) -> tuple[str, str]:
-    """Return a translatable summary of the comment, and the host to insert.
+def reads_like(verdict: Verdict) -> tuple[str, bool]:
+    """Return the label that the comment reads like, or "either".
 
-    The summary is about the sender if signals from elsewhere outweigh those of the text. The host
-    is untrusted text.
+    Return True with it if signals from elsewhere agree, and outweigh those of the text.
     """
     known = sum(w.contribution for w in verdict.signals if w.signal.name in _FROM_ELSEWHERE)
     read = verdict.model_contribution + sum(
         w.contribution for w in verdict.signals if w.signal.name not in _FROM_ELSEWHERE
     )
+    outweighs = abs(known) > abs(read)
     if verdict.p_spam < LOW_P_SPAM:
-        agrees, says = known < 0, _READS_WEAK
-    elif verdict.p_spam < (SELLS_P_SPAM if _has_seam(verdict) else _READS_LIKE_SPAM):
-        agrees, says = False, _READS_DOUBTFUL
-    else:
-        agrees, says = known > 0, _READS_STRONG
-    if agrees and abs(known) > abs(read):
-        return _KNOWN_FOR_SPAM if verdict.p_spam >= SELLS_P_SPAM else _KNOWN_FOR_HAM, ""
-    host = _host(verdict, links)
-    return says[2 * bool(host) + _has_seam(verdict)], host
+        return "ham", outweighs and known < 0
+    if verdict.p_spam < (SELLS_P_SPAM if has_seam(verdict) else _READS_LIKE_SPAM):
+        return "either", False
+    return "spam", outweighs and known > 0
 
 
-def _has_seam(verdict: Verdict) -> bool:
+@pages.app_template_filter()
+def has_seam(verdict: Verdict) -> bool:
     """Return True if an advertisement begins after other words."""
     return any(
         span.start in weighed.signal.boundaries
@@ -310,7 +287,8 @@ def _has_seam(verdict: Verdict) -> bool:
     )
 
 
-def _host(verdict: Verdict, links: Sequence[Link]) -> str:
+@pages.app_template_filter()
+def main_host(verdict: Verdict, links: Sequence[Link]) -> str:
     """Return the host of the first promoted link, else of the first link; empty if too long."""
     offered = [link for link in links if not link.shielded]
     promoted = [

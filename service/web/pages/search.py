@@ -81,27 +81,28 @@ class ExportForm(StrEnum):
 
 def write_export(cases: Iterable[Case], form: ExportForm) -> Iterator[str]:
     """Yield the cases in this format, several lines at a time."""
-    lines = _csv_lines(cases) if form is ExportForm.CSV else _json_lines(cases)
-    while some := "".join(itertools.islice(lines, _LINES_AT_ONCE)):
-        yield some
+    file = io.StringIO()
+    table = csv.writer(file, quoting=csv.QUOTE_ALL)
+    if form is ExportForm.CSV:
+        file.write(_BYTE_ORDER_MARK)
+        table.writerow(_COLUMNS)
+    rows = iter(cases)
+    while True:
+        for case in itertools.islice(rows, _LINES_AT_ONCE):
+            row = {name: _writable(value(case)) for name, value in _COLUMNS.items()}
+            if form is ExportForm.CSV:
+                table.writerow(map(_cell, row.values()))
+            else:
+                file.write(json.dumps(row, ensure_ascii=False) + "\n")
+        if not file.tell():
+            return
+        yield file.getvalue()
+        file.seek(0)
+        file.truncate()
 
 
-def _json_lines(cases: Iterable[Case]) -> Iterator[str]:
-    for case in cases:
-        row = {name: _writable(value(case)) for name, value in _COLUMNS.items()}
-        yield json.dumps(row, ensure_ascii=False) + "\n"
-
-
-def _csv_lines(cases: Iterable[Case]) -> Iterator[str]:
-    yield _BYTE_ORDER_MARK + _csv_line(_COLUMNS)
-    for case in cases:
-        yield _csv_line(_cell(value(case)) for value in _COLUMNS.values())
-
-
-def _csv_line(cells: Iterable[str]) -> str:
-    line = io.StringIO()
-    csv.writer(line, quoting=csv.QUOTE_ALL).writerow(list(cells))
-    return line.getvalue()
+def _writable(value: Cell) -> Cell:
+    return storable(value) if isinstance(value, str) else value
 
 
 def _cell(value: Cell) -> str:
@@ -109,13 +110,7 @@ def _cell(value: Cell) -> str:
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, list):
-        value = " ".join(value)
-    return as_text_cell(str(_writable(value)))
-
-
-def _writable(value: Cell) -> Cell:
-    return storable(value) if isinstance(value, str) else value
+    return as_text_cell(" ".join(value) if isinstance(value, list) else str(value))
 
 
 @pages.get("/review/search")

@@ -19,7 +19,7 @@ from flask import (
     url_for,
 )
 from markupsafe import Markup, escape
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from werkzeug.wrappers import Response as AnyResponse
 
 from service.domain.campaign import is_by_person
@@ -33,6 +33,7 @@ from service.domain.site import Site
 from service.moderation.intake import issue_token
 from service.moderation.published import PublishedPage, list_published
 from service.moderation.revise import MAX_APPEAL_CHARS, appeal
+from service.web.api.schemas import Request
 from service.web.edge.auth import PUBLIC, open_to_all
 from service.web.edge.current import services
 from service.web.edge.errors import Answer, EdgeError
@@ -49,9 +50,7 @@ _FRESH_SECONDS = 60
 _MAX_PAGE = 10_000
 
 
-class _Asked(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class _Asked(Request):
     post: str = Field(min_length=1, max_length=MAX_URL_CHARS)
     page: int = Field(default=1, ge=1, le=_MAX_PAGE)
 
@@ -180,9 +179,7 @@ _WORDS: Mapping[str, str] = {
 }
 
 
-class _TokenAsked(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class _TokenAsked(Request):
     page: Annotated[str, Field(max_length=MAX_URL_CHARS)] | None = Field(
         default=None, description="The URL of the form's page."
     )
@@ -242,11 +239,6 @@ def comment_box(hook_id: str, *, service_url: str, post_url: str) -> str:
 
 # 500 characters of four bytes each, URL-encoded, and the field's name.
 _MAX_BODY_BYTES = 8 * 1024
-_STATES: Mapping[Action, str] = {
-    Action.PUBLISH: noted("Your comment is accepted"),
-    Action.HOLD: noted("Your comment is held"),
-    Action.REJECT: noted("Your comment was rejected"),
-}
 
 
 @public.get("/statements/<token>")
@@ -290,24 +282,8 @@ def _show(case: Case, status: int = HTTPStatus.OK, *, refused: str | None = None
         status,
         has_form=True,
         case=case,
-        title=gettext(_STATES[case.action] if is_known else noted("Your comment is not shown yet")),
-        ground=_ground_of(case) if case.is_explained else None,
         is_known=is_known,
         by_person=case.decision is not None and is_by_person(case.decision),
         refused=refused,
         max_chars=MAX_APPEAL_CHARS,
     )
-
-
-def _ground_of(case: Case) -> str:
-    """Return a general reason why a comment is not shown, which does not help spammers."""
-    verdict, decision = case.verdict, case.decision
-    if decision is not None and is_by_person(decision):
-        return gettext("A moderator of the site read it and took it for advertising or misuse.")
-    if decision is not None:
-        return gettext("Moderators of the site rejected comments much like it.")
-    if verdict is not None and verdict.degraded:
-        return gettext("It could not be checked completely.")
-    if verdict is not None and (verdict.followed or verdict.held_by):
-        return gettext("It matches a rule that the site's moderators made.")
-    return gettext("Its words, its links or how it was sent could be advertising.")

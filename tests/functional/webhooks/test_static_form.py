@@ -272,7 +272,7 @@ def test_many_senders_are_slowed_down_together(path, stranger):
     ("form", "named"),
     [
         ({"text": " "}, ["<bdi>Comment</bdi>", "Write something"]),
-        ({"text": "Hi.", "post_title": "x" * 501}, ["<bdi>post.title</bdi>", "site&#39;s owner"]),
+        ({"text": "Hi.", "post_title": "x" * 501}, ["<bdi>post.title</bdi>", "site's owner"]),
     ],
 )
 def test_a_visitor_without_a_script_is_told_the_field_and_the_remedy(path, stranger, form, named):
