@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from service.domain.campaign import CAMPAIGN_POLICY
@@ -62,12 +62,7 @@ def set_access(
     if problems:
         raise InvalidInputError(problems)
     named = None if site_ids is None else tuple(dict.fromkeys(site_ids))
-
-    def change(user: User, everybody: Sequence[User]) -> User:
-        changed = replace(user, role=role, site_ids=named)
-        _require_owner(changed, everybody)
-        return changed
-
+    change = _keeping_an_owner(lambda user: replace(user, role=role, site_ids=named))
     detail = f"{role.value}; {'all sites' if named is None else ', '.join(named)}"
     act = make_act(services, actor=actor, act="set access", subject=user_id, detail=detail)
     return services.users.change(user_id, change, act=act)
@@ -75,15 +70,9 @@ def set_access(
 
 def end_user(user_id: str, services: Services, *, actor: str) -> User:
     """End an account and its sessions at once. Raises `LastOwnerError`, `NotFoundError`."""
-    at = services.clock()
-
-    def change(user: User, everybody: Sequence[User]) -> User:
-        changed = replace(user, ended_at=user.ended_at or at)
-        _require_owner(changed, everybody)
-        return changed
-
     act = make_act(services, actor=actor, act="end user", subject=user_id)
-    return services.users.change(user_id, change, end_sessions_at=at, act=act)
+    change = _keeping_an_owner(lambda user: replace(user, ended_at=user.ended_at or act.at))
+    return services.users.change(user_id, change, end_sessions_at=act.at, act=act)
 
 
 def restore_user(user_id: str, services: Services, *, actor: str) -> tuple[User, str]:
@@ -117,14 +106,22 @@ def set_mail(user: User, address: str, services: Services) -> User:
     )
 
 
-def _require_owner(changed: User, everybody: Sequence[User]) -> None:
+def _keeping_an_owner(
+    how: Callable[[User], User],
+) -> Callable[[User, Sequence[User]], User]:
+    """Return a change that raises `LastOwnerError` if it would leave no owner of all sites."""
 
     def owns(user: User) -> bool:
         return user.role is Role.OWNER and user.site_ids is None and user.ended_at is None
 
-    after = [changed if user.id == changed.id else user for user in everybody]
-    if any(map(owns, everybody)) and not any(map(owns, after)):
-        raise LastOwnerError("this is the last owner: make somebody else an owner first")
+    def change(user: User, everybody: Sequence[User]) -> User:
+        changed = how(user)
+        others_own = any(owns(one) for one in everybody if one.id != user.id)
+        if owns(user) and not owns(changed) and not others_own:
+            raise LastOwnerError("this is the last owner: make somebody else an owner first")
+        return changed
+
+    return change
 
 
 def add_user(

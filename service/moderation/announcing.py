@@ -28,10 +28,9 @@ Endpoints = Mapping[SiteId, Endpoint | None]
 
 
 def _send_changes(seen: Iterable[Case], services: Services, *, at_once: bool = False) -> None:
-    """Deliver the messages that were stored with decisions or their undoing.
+    """Deliver the messages stored with decisions; `seen` are the cases as they were before.
 
-    `seen` are the cases as they were before. If a verdict was stored meanwhile, another message is
-    written. If a store is unavailable, only that message is lost, which is logged.
+    If a verdict was stored meanwhile, another message is written, which an outage may lose.
     """
     unjudged = {case.comment.id: case for case in seen if case.verdict is None}
     try:

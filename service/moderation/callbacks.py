@@ -36,8 +36,7 @@ def set_callback(
 ) -> Endpoint:
     """Set a site's callback with a new secret, which is returned only here.
 
-    Raises `InvalidInputError` for a forbidden URL, for no events and if the site has another form
-    of endpoint, `NotFoundError` for an unknown site.
+    Raises `InvalidInputError` for the URL, the events or another form, `NotFoundError`.
     """
     endpoint = Endpoint(
         site_id=site_id,
@@ -59,10 +58,9 @@ def set_applier(
     url: str | None = None,
     events: Sequence[EventKind] = APPLIED_EVENTS,
 ) -> Endpoint:
-    """Apply a site's decisions at its platform.
+    """Apply a site's decisions at its platform, whose API is at `url`; None is GitHub's own.
 
-    `url` is the address of its API, None for GitHub's own. Messages that waited for a new token are
-    sent. The token is never shown. Raises as `set_callback`.
+    Messages that waited for a new token are sent. It is never shown. Raises as `set_callback`.
     """
     endpoint = Endpoint(
         site_id=site_id,
@@ -116,8 +114,7 @@ def change_callback(
 ) -> Endpoint:
     """Change a callback's URL or events, not its secrets; return it.
 
-    Waiting and replayed messages go to the new URL. Raises as `set_callback`, `NotFoundError` if
-    the site has no callback, and `ConflictError` for a platform.
+    Waiting messages go to the new URL. Raises as `set_callback` and `signed_callback`.
     """
 
     def changed(old: Endpoint | None) -> Endpoint:
@@ -137,9 +134,7 @@ def change_callback(
 def rotate_secret(site_id: SiteId, services: Services, *, actor: str) -> Endpoint:
     """Sign with a new secret in addition to the newest one, until the next rotation.
 
-    The new secret is the first of the returned endpoint, and is returned only here. The next
-    rotation ends the old one. Raises `NotFoundError` if the site has no callback, and
-    `ConflictError` for a platform, which has a token instead.
+    It is the first of the endpoint, which is returned only here. Raises as `signed_callback`.
     """
     secret = _new_secret(services)
 

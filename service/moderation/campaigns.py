@@ -49,15 +49,6 @@ class GroupingMemory:
         self.grouping: Grouping | None = None
         self.fill_after: int | None = None
 
-    def begin(self, after: int) -> Grouping:
-        """Start an empty memory; everything after this place is to be read."""
-        # Imported late: numpy takes 25 MB, which an idle installation does not need.
-        from service.campaigns.grouping import Grouping
-
-        self.grouping = Grouping(max_remembered=MOST_REMEMBERED)
-        self.fill_after = after
-        return self.grouping
-
 
 def group_fresh(services: Services, memory: GroupingMemory, *, goes_on: Callable[[], bool]) -> int:
     """Group new comments while `goes_on`, if this process has the lease; return their number.
@@ -73,7 +64,11 @@ def group_fresh(services: Services, memory: GroupingMemory, *, goes_on: Callable
     if lease is Lease.REFUSED or (grouping is None and not services.campaigns.fresh(limit=1)):
         return 0
     if grouping is None:
-        grouping = memory.begin(services.campaigns.place_before(MOST_REMEMBERED))
+        # Imported late: numpy takes 25 MB, which an idle installation does not need.
+        from service.campaigns.grouping import Grouping
+
+        grouping = memory.grouping = Grouping(max_remembered=MOST_REMEMBERED)
+        memory.fill_after = services.campaigns.place_before(MOST_REMEMBERED)
     _fill(grouping, memory, services, goes_on=goes_on)
     placed = 0
     while memory.fill_after is None:
@@ -99,14 +94,13 @@ def _fill(
 
 
 def _place(fresh: Sequence[Traits], grouping: Grouping, services: Services) -> None:
-    placements = []
-    for traits in fresh:
-        placement = Placement(
-            comment_id=traits.comment_id,
-            like=_find(traits, grouping),
-            new_campaign_id=services.new_id("camp"),
+    new_id = services.new_id
+    placements = [
+        Placement(
+            comment_id=one.comment_id, like=_find(one, grouping), new_campaign_id=new_id("camp")
         )
-        placements.append(placement)
+        for one in fresh
+    ]
     joined = services.campaigns.place(placements, at=services.clock())
     for one in placements:
         if one.like is not None and one.comment_id not in joined:

@@ -36,11 +36,10 @@ def decide_comment(
     """Record a ruling and return the resulting case.
 
     A repeat changes nothing, unless it decides an appeal; another ruling undoes the first. The
-    site's message and the log entry are stored in the ruling's transaction. The message is sent
-    after the undo time, or `at_once`. Histories and policies follow at once or, if a store fails,
-    later (`remember`). `decision_id` makes a repeated call idempotent. Raises `NotFoundError` if
-    the comment is unknown or another site's, and `ConflictError` if it is withdrawn or, with
-    `instead_of`, if another decision than these is in force and rules otherwise.
+    site's message and the log entry are stored with it. The message is sent after the undo time, or
+    `at_once`. `decision_id` makes a repeated call idempotent. Raises `NotFoundError` if the comment
+    is unknown or another site's, and `ConflictError` if it is withdrawn or, with `instead_of`, if
+    another decision than these is in force and rules otherwise.
     """
     case = services.cases.get(comment_id, site_id=site_id)
     if _was_made(case, decision_id):
@@ -183,10 +182,9 @@ def decide_together(
     """Rule on all of these comments and return the resulting bulk decision.
 
     Comments are left out and counted if they are ruled so already (with `open_only`, ruled at all),
-    withdrawn, unknown or not of `site_ids`. Messages and log entries are stored with the rulings. A
-    repeated call with the same `bulk_decision_id` completes an interrupted one and does nothing
-    twice. A bulk decision that is undone meanwhile stops. Raises `InvalidInputError` for a note
-    that is too long, `ConflictError` if the id belongs to another bulk decision.
+    withdrawn, unknown or not of `site_ids`. A repeated call with the same `bulk_decision_id`
+    completes an interrupted one. A bulk decision that is undone meanwhile stops. Raises
+    `InvalidInputError` for a long note, `ConflictError` if the id belongs to another bulk decision.
     """
     refuse_note(note)
     wanted = list(dict.fromkeys(ids))
@@ -230,9 +228,8 @@ def take_over_rulings(
 ) -> int:
     """Record decisions made elsewhere on at most 500 comments of a site; return their number.
 
-    Comments are left out if they were ruled on here, withdrawn, unknown or another site's. Each
-    decision is logged, sent and learnt as by `decide_comment`; approvals are one transaction,
-    rejections another. Safe to repeat. Raises `StoreUnavailableError`.
+    Comments that were ruled on here, withdrawn, unknown or of another site are left out. Approvals
+    are one transaction, rejections another. Safe to repeat. Raises `StoreUnavailableError`.
     """
     open_ones = [
         case

@@ -75,10 +75,9 @@ def plan_callback(
 
 
 def write_callback(delivery: Delivery, services: Services) -> str | None:
-    """Return the body of an Akismet delivery, which has the key and is never stored.
+    """Return the body of an Akismet delivery, None without a verdict. Raises `NotFoundError`.
 
-    Returns None without a verdict. `result` is a string, as WordPress compares it with one. Raises
-    `NotFoundError`.
+    It has the key and is never stored. `result` is a string, as WordPress compares it with one.
     """
     promise = json.loads(delivery.payload)
     case = services.cases.get(delivery.comment_id, site_id=delivery.site_id)

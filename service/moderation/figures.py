@@ -90,8 +90,7 @@ def preview_cutoffs(
 ) -> Preview:
     """Return the outcomes of a site's comments of the last 30 days with these cutoffs.
 
-    None stands for the serving version's. Degraded verdicts stay unsure. Raises `NotFoundError` for
-    an unknown site, `ValueError` as `SiteSettings`.
+    None is the serving version's. Raises `NotFoundError`, and `ValueError` as `SiteSettings`.
     """
     site = services.sites.get(site_id)
     promise = services.current_promise()

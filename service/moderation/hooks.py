@@ -26,8 +26,7 @@ def add_hook(
 ) -> InboundHook:
     """Create a hook of a site and return it with its secret, generated if none is given.
 
-    Raises `NotFoundError` for an unknown site, `InvalidInputError` for an invalid secret, or a
-    missing one of a platform that generates it itself.
+    Raises `NotFoundError`, and `InvalidInputError` for the secret, also if the platform makes it.
     """
     if secret is not None:
         secret = secret.strip()

@@ -122,8 +122,7 @@ def with_sender(
 ) -> Comment:
     """Return the comment with everything that will be known about its sender.
 
-    Lists and the autonomous system are looked up now, because the address is not stored. Raises
-    `ValueError` for an address that is not an IP address.
+    That is looked up now, as the address is not stored. Raises `ValueError` for no IP address.
     """
     secrets = services.sender_secrets
     sender = make_sender(

@@ -173,8 +173,7 @@ def decide_found(
 ) -> BulkDecision:
     """Rule on all results of a search line, as the page from `until` counted them.
 
-    Later comments are left alone. Raises `ConflictError`, and decides nothing, if there are more
-    results than were counted; `InvalidInputError` for a line that is wrong or finds too much.
+    Raises `ConflictError` if there are more, `InvalidInputError` for a line that finds too much.
     """
     if not line.strip():
         raise invalid_input("q", "asks for nothing", "say which comments are to be decided")

@@ -35,6 +35,7 @@ DEFAULT_OVERLAP = timedelta(days=7)
 _AKISMET_KEY = re.compile(r"[0-9a-f]{12}")
 _AKISMET_KEY_CHARS = 12
 _MAX_BLOG_CHARS = 2_048
+_INVALID_KEY = "this key is unknown, expired or revoked"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,35 +84,28 @@ def issue_key(
     return issued
 
 
-def _new_key(site_id: SiteId, services: Services) -> IssuedKey:
-    secret = _KEY_PREFIX + services.new_secret()
-    key = SiteKey(
-        id=services.new_id("key"),
-        site_id=site_id,
-        hint=secret[: len(_KEY_PREFIX) + 4],
-        secret_sha256=_hash(secret),
-        created_at=services.clock(),
-    )
-    return IssuedKey(key=key, secret=secret)
-
-
 def issue_akismet_key(site_id: SiteId, services: Services, *, actor: str) -> IssuedKey:
     """Issue a key for Akismet calls only. Raises `NotFoundError` for an unknown site.
 
     Its 48 bits need a keyed hash. Late verdicts contain the key, so it is derived from its id.
     """
-    key_id = services.new_id(AKISMET_KEY_ID)
-    secret = akismet_secret(key_id, services)
+    issued = _new_key(site_id, services, is_akismet=True)
+    act = make_act(services, actor=actor, act="issue Akismet key", subject=issued.key.id)
+    services.sites.add_key(issued.key, acts=[act])
+    return issued
+
+
+def _new_key(site_id: SiteId, services: Services, *, is_akismet: bool = False) -> IssuedKey:
+    key_id = services.new_id(AKISMET_KEY_ID if is_akismet else "key")
+    secret = akismet_secret(key_id, services) if is_akismet else _KEY_PREFIX + services.new_secret()
     key = SiteKey(
         id=key_id,
         site_id=site_id,
-        # Every shown character makes the key easier to guess.
-        hint=secret[:2],
-        secret_sha256=_akismet_hash(secret, services),
+        # Every shown character makes an Akismet key easier to guess.
+        hint=secret[: 2 if is_akismet else len(_KEY_PREFIX) + 4],
+        secret_sha256=_akismet_hash(secret, services) if is_akismet else _hash(secret),
         created_at=services.clock(),
     )
-    act = make_act(services, actor=actor, act="issue Akismet key", subject=key.id)
-    services.sites.add_key(key, acts=[act])
     return IssuedKey(key=key, secret=secret)
 
 
@@ -202,18 +196,20 @@ def _changes(before: SiteSettings | SiteRules, after: SiteSettings | SiteRules) 
 
 def authenticate_site(secret: str, services: Services) -> Site:
     """Return the site of a valid key. Raises `NotAuthenticatedError` otherwise."""
-    found = services.sites.find_key(_hash(secret))
-    if found is None or not found[0].is_valid(services.clock()):
-        raise NotAuthenticatedError("this key is unknown, expired or revoked")
-    return found[1]
+    return _authenticate(_hash(secret), services)[0]
 
 
 def authenticate_akismet(secret: str, services: Services) -> tuple[Site, SiteKey]:
-    if _AKISMET_KEY.fullmatch(secret):
-        found = services.sites.find_key(_akismet_hash(secret, services))
-        if found is not None and found[0].is_akismet and found[0].is_valid(services.clock()):
-            return found[1], found[0]
-    raise NotAuthenticatedError("this key is unknown, expired or revoked")
+    if not _AKISMET_KEY.fullmatch(secret):
+        raise NotAuthenticatedError(_INVALID_KEY)
+    return _authenticate(_akismet_hash(secret, services), services)
+
+
+def _authenticate(secret_sha256: str, services: Services) -> tuple[Site, SiteKey]:
+    found = services.sites.find_key(secret_sha256)
+    if found is None or not found[0].is_valid(services.clock()):
+        raise NotAuthenticatedError(_INVALID_KEY)
+    return found[1], found[0]
 
 
 def is_blog(given: str) -> bool:
