@@ -67,10 +67,9 @@ class Grouping:
         return len(self._slots)
 
     def remember(self, traits: Traits, campaign_id: str | None) -> None:
-        """Remember a comment; `campaign_id` None says that it is single so far.
+        """Remember a comment, `campaign_id` None if it is single so far, and forget the oldest.
 
-        A comment that is remembered already gets the traits and the campaign given now. When the
-        room is full the oldest is forgotten.
+        One that is remembered already gets the new traits and campaign.
         """
         known = self._slots.get(traits.comment_id)
         if known is not None:
@@ -152,7 +151,6 @@ class Grouping:
         return self._best(slots, shared) if slots else None
 
     def _is_about(self, slot: int, traits: Traits, *, n_names: int) -> bool:
-        """Return True if two comments that share names have the same subject."""
         cosine = self._vectors.cosine(slot, traits.embedding, traits.space)
         if cosine is None:
             return n_names >= _NAMES_WITHOUT_MEANING
@@ -173,7 +171,6 @@ class Grouping:
         return Found(comment_id=comment_id, campaign_id=self._campaigns[slot])
 
     def _take_slot(self) -> int:
-        """Return the slot to fill next, emptied."""
         slot = self._next
         self._next = (slot + 1) % self._max_remembered
         if slot == len(self._ids):

@@ -23,10 +23,7 @@ _MAX_STEPS = 256
 
 
 class KeyIndex:
-    """Remembers up to `keys_a_slot` keys for each of `n_slots` slots.
-
-    A slot takes `12 x keys_a_slot` bytes and 16 to 24 more.
-    """
+    """Up to `keys_a_slot` keys (12 bytes each, and 16 to 24 a slot) for each of `n_slots` slots."""
 
     def __init__(self, n_slots: int, *, keys_a_slot: int) -> None:
         # Entries are numbered in 32 bits: 200,000 slots of 16 keys are 3,200,000.

@@ -73,7 +73,7 @@ def names_in_label(label: str) -> Iterator[str]:
 def names_in_text(view: TextView, post: str) -> Iterator[str]:
     """Yield words that are written like names: capitals inside a sentence, two such words joined.
 
-    At most `_MAX_NAMES`; words of the post are left out, as they name the post's matter.
+    At most `_MAX_NAMES`, without words of the post.
     """
     known = frozenset(_SEPARATORS.split(post.casefold()))
     yield from islice(_names(view, known), _MAX_NAMES)

@@ -29,10 +29,9 @@ _DECIMALS = 3
 
 
 class Piece(NamedTuple):
-    """One piece of evidence on a decided comment.
+    """A signal, or a reputation list by `list_piece(name)`, on a decided comment.
 
-    `name` is a signal's, or `list_piece(name)` for a reputation list; `beside` is the log-odds that
-    all other evidence came to.
+    `beside` is the log-odds of all other evidence.
     """
 
     name: str
@@ -53,10 +52,7 @@ def list_piece(list_name: str) -> str:
 
 
 def pieces_of(comment: Comment, verdict: Verdict) -> tuple[Piece, ...]:
-    """Return a verdict's pieces of evidence whose weights decisions can move.
-
-    For a listed comment these are the lists instead of their signal.
-    """
+    """Return the evidence whose weights decisions can move; lists instead of their signal."""
     added = {one.signal.name: one.contribution for one in verdict.signals}
     score = verdict.score - added.get(HELD_BACK, 0.0)
     listings = comment.sender.listings
@@ -100,34 +96,28 @@ class LocalEvidence:
 
     def weight_of(self, name: str, *, prior: float) -> LearntWeight | None:
         """See `LearntHere.weight_of`. A weight never changes its sign."""
-        found = self._move(name, prior, math.copysign(MOST_LEARNT, prior))
-        return None if found is None else LearntWeight(found, len(self._points[name]))
+        return self._move(name, prior, math.copysign(MOST_LEARNT, prior))
 
     def weight_of_list(self, list_name: str, basis: ListBasis) -> LearntWeight | None:
         """Return a list's weight, from 0 to `MOST_OF_A_LIST`, or None without a decision on it."""
-        name = list_piece(list_name)
-        found = self._move(name, WORTH[basis] * MOST_OF_A_LIST, MOST_OF_A_LIST)
-        return None if found is None else LearntWeight(found, len(self._points[name]))
+        return self._move(list_piece(list_name), WORTH[basis] * MOST_OF_A_LIST, MOST_OF_A_LIST)
 
     def every(self) -> Mapping[str, tuple[tuple[float, float, bool, float], ...]]:
         """Return all that is learnt from."""
         return {name: tuple(points) for name, points in sorted(self._points.items())}
 
-    def _move(self, name: str, prior: float, most: float) -> float | None:
+    def _move(self, name: str, prior: float, most: float) -> LearntWeight | None:
         points = self._points.get(name)
         if not points:
             return None
         key = (name, prior, most)
         if key not in self._moved:
             self._moved[key] = _posterior(prior, points, most)
-        return self._moved[key]
+        return LearntWeight(self._moved[key], len(points))
 
 
 def _posterior(prior: float, points: Sequence[_Point], most: float) -> float:
-    """Return the likeliest weight between 0 and `most`.
-
-    Each rejection pulls up and each approval down, whatever else was decided.
-    """
+    """Return the likeliest weight between 0 and `most`; approvals lower it."""
     strength, beside, is_spam, weight = (
         np.array(column, dtype=float) for column in zip(*points, strict=True)
     )
@@ -158,10 +148,7 @@ def with_learnt_lists(comment: Comment, learnt: LocalEvidence) -> Comment:
 
 
 class LearntForComment:
-    """The set weights for one comment after decisions; see `LearntHere`.
-
-    `comment` comes from `with_learnt_lists`: its lists' decisions are in their worth.
-    """
+    """The weights for a comment from `with_learnt_lists`, whose lists have their worth already."""
 
     def __init__(self, comment: Comment, learnt: LocalEvidence) -> None:
         self._learnt = learnt

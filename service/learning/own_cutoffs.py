@@ -75,10 +75,7 @@ def find_outermost(predicted: Sequence[Predicted]) -> Outermost:
 
 
 def _edge(places: Sequence[tuple[float, float]], rate: float) -> float | None:
-    """Return the first place, from below, beyond those that the rate allows.
-
-    None where too few comments are known to promise this rate.
-    """
+    """Return the first place beyond those that the rate allows, None if too few are known."""
     count = sum(drawn for _, drawn in places)
     if count + 1 < 1 / rate:
         return None

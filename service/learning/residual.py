@@ -26,7 +26,7 @@ def slot_bits(n_examples: int) -> int:
 
 
 class Residual:
-    """Weights of features, all 0 at first: no change is what is thought before any decision.
+    """Weights of features, all 0 at first.
 
     AdaGrad's step for each slot, so that rare words learn fast and common ones settle.
     """
@@ -48,7 +48,6 @@ class Residual:
         return other
 
     def slots(self, features: Features) -> IdArray:
-        """Return each feature's slot."""
         return features.ids & self._mask
 
     def parts(self, features: Features) -> FloatArray:
@@ -62,10 +61,7 @@ class Residual:
         return min(max(total, -self._bound), self._bound)
 
     def spread(self, features: Features) -> FloatArray:
-        """Return by slot the log-odds that a gradient of 1 in a feature of value 1 takes off.
-
-        Steps have their present length; earlier ones were longer.
-        """
+        """Return by slot the log-odds that a gradient of 1 takes off, with present steps."""
         table: FloatArray = np.zeros(len(self._weights))
         slots = self.slots(features)
         table[slots] = self._rate * features.values / np.sqrt(self._squares[slots])
@@ -91,10 +87,7 @@ _NOBODY: Final = -1
 
 
 class Shared:
-    """A residual of all sites that marks the slots which two sites know.
-
-    Only trusted hands teach it, and a feature counts only once two sites have decided on it.
-    """
+    """A residual of all sites, taught by trusted hands, of features that two sites decided on."""
 
     __slots__ = ("_first", "_known_to_two", "_numbers", "_residual")
 

@@ -48,10 +48,7 @@ class Evidence:
     n: int = 0
 
     def mix(self, frozen: float, moved: Sequence[float]) -> float:
-        """Return the log-odds of the experts' probabilities, weighed by belief.
-
-        `moved` has the log-odds that each expert adds.
-        """
+        """Return the log-odds of the experts' probabilities, which add `moved`, by belief."""
         spam = ham = 0.0
         for belief, by in zip(self.beliefs, moved, strict=True):
             spam += belief * logistic(frozen + by)
@@ -165,10 +162,7 @@ class Taught:
         return tuple(example.comment_id for towards, example in most if towards > 0.0)
 
     def after(self, new: Sequence[TrainingExample]) -> Taught:
-        """Return the state after these examples, which follow all others.
-
-        It equals `learn_all` of all examples, which is used if continuing would differ.
-        """
+        """Return the state after these later examples; it equals `learn_all` of all examples."""
         records = record_hands(new, self.records)
         outliers = outlier_teachers(records)
         n_examples = self.n_examples + _count(new, outliers)
@@ -192,7 +186,6 @@ def learn_all(examples: Sequence[TrainingExample], *, salt: int) -> Taught:
 
 
 def _count(examples: Sequence[TrainingExample], outliers: frozenset[str]) -> Counter[SiteId]:
-    """Return each site's number of training examples, without those of outliers."""
     return Counter(example.site_id for example in examples if example.teacher not in outliers)
 
 
@@ -208,7 +201,6 @@ def _lent(n_decisions: int) -> float:
 
 
 def _go_on(begun: Taught, examples: Sequence[TrainingExample]) -> Taught:
-    """Learn training examples, which are counted already, on top of what is taught."""
     learning = {
         site_id: _LearningSite(begun.sites.get(site_id), begun.n_examples[site_id])
         for site_id in dict.fromkeys(example.site_id for example in examples)

@@ -32,14 +32,11 @@ _AGAINST_CONFIDENT = 0.25
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandRecord:
-    """What one hand has decided."""
-
     n: int = 0
     contradictions: int = 0
 
     @property
     def is_outlier(self) -> bool:
-        """Return True if it contradicts confident verdicts far too often."""
         return (
             self.contradictions >= _OUTLIER_TIMES and self.contradictions >= _OUTLIER_SHARE * self.n
         )
@@ -60,7 +57,6 @@ def record_hands(
 
 
 def outlier_teachers(records: Mapping[str, HandRecord]) -> frozenset[str]:
-    """Return the teachers who teach nothing."""
     return frozenset(teacher for teacher, record in records.items() if record.is_outlier)
 
 
@@ -80,15 +76,10 @@ class Ledger:
         other._copies = self._copies.copy()
         return other
 
-    def _is_newcomer(self, example: TrainingExample) -> bool:
-        """Return True if this reviewer has too few decisions to overrule a confident verdict."""
-        if example.hand in TRUSTED:
-            return False
-        return example.hand is not Hand.ACCOUNT or self._taught[example.teacher] < NEWCOMER
-
     def weigh(self, example: TrainingExample) -> float:
         """Return how much a training example teaches, in [0, 1], and count it."""
-        is_new = self._is_newcomer(example)
+        is_trusted, is_account = example.hand in TRUSTED, example.hand is Hand.ACCOUNT
+        is_known = is_trusted or (is_account and self._taught[example.teacher] >= NEWCOMER)
         keys = [(example.site_id, example.is_spam, key) for key in example.features.copies]
         copies = max((self._copies[key] for key in keys), default=0)
         today = self._days[example.teacher, example.day]
@@ -97,9 +88,9 @@ class Ledger:
         self._taught[example.teacher] += 1
         if today >= _MOST_A_DAY.get(example.hand, today + 1):
             return 0.0
-        lenient = example.is_spam or example.hand in TRUSTED
+        lenient = example.is_spam or is_trusted
         if copies >= (_MOST_COPIES if lenient else _MOST_COPIES_APPROVED):
             return 0.0
-        if example.contradicts and is_new:
-            return _AGAINST_CONFIDENT if example.hand is Hand.ACCOUNT else 0.0
+        if example.contradicts and not is_known:
+            return _AGAINST_CONFIDENT if is_account else 0.0
         return 1.0

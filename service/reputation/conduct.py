@@ -28,10 +28,7 @@ Fields = dict[str, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Steps:
-    """What one comment changes: fields that are set, and sums.
-
-    `named` has the fields of what it names, with 1 for what it pitches itself.
-    """
+    """What one comment changes, and the fields of what it names, with 1 for what it pitches."""
 
     set: Mapping[str, int]
     add: Mapping[str, int]

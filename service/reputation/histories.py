@@ -65,12 +65,10 @@ class Counter:
 
     @property
     def is_blank(self) -> bool:
-        """Return True if nothing was ever counted."""
         return not self.decisions and not self.sightings
 
 
 def fading_of(kind: Kind) -> Fading:
-    """Return how decisions on this kind of record fade."""
     return CONTENT if kind is Kind.CONTENT else SENDERS
 
 

@@ -85,7 +85,7 @@ class CommentNames:
     def sighted(self) -> Iterator[str]:
         """Yield every name under which a sighting of the comment is counted.
 
-        An edit is no sighting of its sender. It is one of its text if it added a link or an offer.
+        An edit is none of its sender, and one of its text if it added a link or an offer.
         """
         for record in self.records:
             if record.kind in self.sightings_of:
@@ -232,10 +232,7 @@ def _content(comment: Comment) -> Iterator[RecordName]:
 
 
 def _keys_of_person(comment: Comment) -> list[str]:
-    """Return the keys of who repeats their own words, the present one first.
-
-    Across sites a person is known by e-mail, by login at GitHub, or by name and address.
-    """
+    """Return a person's keys across sites: e-mail, GitHub login, account, or name and address."""
     sent = comment.sender.generations
     is_login = platform_of(comment.site_comment_id)[0] in ("github", "github-thread")
     return (

@@ -41,10 +41,7 @@ class CompiledEntries:
         return at >= 0 and (end_high[at], end_low[at]) >= (high, low)
 
     def holds_domain(self, domain: str) -> bool:
-        """Return True if a domain, in lower case and ASCII, is listed.
-
-        It is mistaken with a chance of 1 in 18 trillion for a list of a million names.
-        """
+        """Return True if a domain (lower case, ASCII) is listed; 1 in 18 trillion is mistaken."""
         digests, wanted = self.columns[-1], _digest_of(domain)
         at = bisect_left(digests, wanted)
         return at < len(digests) and bool(digests[at] == wanted)
