@@ -10,7 +10,6 @@ import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.operations import Operations
 from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
 
 from service.cli import main
 from service.domain.verdict import Outcome
@@ -18,10 +17,10 @@ from service.start_error import ExitCode
 from service.stores import migrations
 from service.stores.migrations import (
     LOSSES,
+    SCRIPTS,
     MigrationBlockedError,
     SchemaState,
     UnfitSchemaError,
-    alembic_config,
     migrate,
     schema_state,
 )
@@ -32,8 +31,7 @@ from tests.factories import keep_one, make_decision
 from tests.fakes import make_site
 from tests.guards.migrated import empty_postgresql, empty_sqlite, make_first_schema
 
-scripts = ScriptDirectory.from_config(alembic_config())
-REVISIONS = [one.revision for one in scripts.walk_revisions()][::-1]
+REVISIONS = [one.revision for one in SCRIPTS.walk_revisions()][::-1]
 # The step from 1.0 drops tables: nobody goes back over it.
 ONE_WAY = "m0024"
 TAKEN_BACK = REVISIONS[REVISIONS.index(ONE_WAY) + 1 :]

@@ -15,8 +15,7 @@ from enum import StrEnum
 from pathlib import Path
 
 import sqlalchemy as sa
-from alembic import command
-from alembic.config import Config
+from alembic.operations import Operations
 from alembic.runtime.migration import MigrationContext
 from alembic.script import Script, ScriptDirectory
 from sqlalchemy.exc import DBAPIError
@@ -27,6 +26,7 @@ from service.stores.sql.tables import metadata
 
 log = logging.getLogger(__name__)
 
+SCRIPTS = ScriptDirectory(str(Path(__file__).parent))
 # An arbitrary number, the same in every version.
 _POSTGRESQL_LOCK = 5_071_033_186
 # Another process may be filling a large table.
@@ -113,15 +113,6 @@ def lost_by(engine: sa.Engine, *, to: str) -> list[str]:
     return [f"{one.revision}: {LOSSES[one.revision]}" for one, down in steps if down]
 
 
-def alembic_config() -> Config:
-    """Return the configuration for Alembic's commands; there is no alembic.ini."""
-    config = Config()
-    here = str(Path(__file__).parent)
-    config.set_main_option("script_location", here.replace("%", "%%"))
-    config.set_main_option("path_separator", "os")
-    return config
-
-
 def _create_if_new(connection: sa.Connection, to: str | None) -> bool:
     """Create all tables in a database that has none of them; return True if it did."""
     context = MigrationContext.configure(connection)
@@ -129,7 +120,7 @@ def _create_if_new(connection: sa.Connection, to: str | None) -> bool:
         return False
     _revisions_up_to(to)
     metadata.create_all(connection, checkfirst=False)
-    context.stamp(ScriptDirectory.from_config(alembic_config()), "head")
+    context.stamp(SCRIPTS, "head")
     return True
 
 
@@ -150,8 +141,7 @@ def _steps(connection: sa.Connection, to: str | None) -> list[tuple[Script, bool
 
 def _revisions_up_to(revision: str | None) -> tuple[list[Script], int]:
     """Return all revisions, oldest first, and the number up to this one, or of all."""
-    scripts = ScriptDirectory.from_config(alembic_config())
-    oldest_first = list(scripts.walk_revisions())[::-1]
+    oldest_first = list(SCRIPTS.walk_revisions())[::-1]
     names = [one.revision for one in oldest_first]
     if revision is not None and revision not in names:
         msg = f"there is no revision {revision!r}; this version knows {names[0]} to {names[-1]}"
@@ -238,19 +228,17 @@ def _run_step_once(engine: sa.Engine, script: Script, *, down: bool) -> None:
 
 
 def _run(connection: sa.Connection, script: Script, *, down: bool) -> None:
-    config = alembic_config()
-    config.attributes["connection"] = connection
-    if down:
-        command.downgrade(config, str(script.down_revision or "base"))
-    else:
-        command.upgrade(config, script.revision)
+    """Run a step on the connection, in its transaction."""
+    context = MigrationContext.configure(connection, opts={"target_metadata": metadata})
+    with Operations.context(context):
+        (script.module.downgrade if down else script.module.upgrade)()
+    context.stamp(SCRIPTS, str(script.down_revision) if down else script.revision)
 
 
 def _state(connection: sa.Connection) -> SchemaState:
-    scripts = ScriptDirectory.from_config(alembic_config())
-    known = {script.revision for script in scripts.walk_revisions()}
+    known = {script.revision for script in SCRIPTS.walk_revisions()}
     current = set(MigrationContext.configure(connection).get_current_heads())
     if current - known:
         # Revision names sort by age.
         return SchemaState.TOO_OLD if max(current) < min(known) else SchemaState.AHEAD
-    return SchemaState.UP_TO_DATE if current == set(scripts.get_heads()) else SchemaState.BEHIND
+    return SchemaState.UP_TO_DATE if current == set(SCRIPTS.get_heads()) else SchemaState.BEHIND
