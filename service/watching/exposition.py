@@ -10,15 +10,13 @@ import logging
 import os
 import re
 import socket
-import socketserver
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from prometheus_client import CollectorRegistry, disable_created_metrics, generate_latest
 from prometheus_client.metrics_core import Metric
@@ -126,8 +124,6 @@ _NEIGHBOUR_TIMEOUT_SECONDS = 1.0
 # The predecessor of this process may hold the port until it has drained.
 _RETRY_EVERY_SECONDS = 0.5
 _POLL_SECONDS = 0.2
-# Clients are served one at a time; a silent one must not block the others.
-_CLIENT_TIMEOUT_SECONDS = 2.0
 
 
 class Exposition:
@@ -325,10 +321,16 @@ class MetricsPort:
         self._closed.set()
 
     def _run(self) -> None:
+        # Imported late, because few processes have a port of their own.
+        from waitress import create_server, wasyncore
+
+        is_v6 = ":" in self._address[0]
+        family = socket.AF_INET6 if is_v6 else socket.AF_INET
+        connections: dict[int, object] = {}
         warned = False
         while not self._closed.wait(_RETRY_EVERY_SECONDS if warned else 0):
             try:
-                server = _Server(self._address, self._text, self._token)
+                listener = socket.create_server(self._address, family=family, dualstack_ipv6=is_v6)
             except OSError as error:
                 if not warned:
                     log.warning(
@@ -337,56 +339,28 @@ class MetricsPort:
                     )
                 warned = True
                 continue
-            with server:
-                host, port = server.server_address[:2]
-                self.bound = (str(host), int(port))
-                server.timeout = _POLL_SECONDS
-                while not self._closed.is_set():
-                    server.handle_request()
+            server = create_server(
+                self._respond, connections, sockets=[listener], threads=1, ident=None
+            )
+            self.bound = listener.getsockname()[:2]
+            while not self._closed.is_set():
+                wasyncore.loop(timeout=_POLL_SECONDS, use_poll=True, map=connections, count=1)
+            wasyncore.close_all(connections)
+            server.task_dispatcher.shutdown()
 
-
-class _Server(HTTPServer):
-    def __init__(
-        self, address: tuple[str, int], text: Callable[[], bytes], token: str | None
-    ) -> None:
-        self.address_family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
-        self.text = text
-        self.token = token
-        super().__init__(address, _Handler)
-
-    def server_bind(self) -> None:
-        """Bind without resolving this machine's name, which the library would do."""
-        socketserver.TCPServer.server_bind(self)
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Log nothing, because the library would print the client's address."""
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: _Server
-    timeout = _CLIENT_TIMEOUT_SECONDS
-    server_version = "slopsieve"
-    sys_version = ""
-
-    def do_GET(self) -> None:
-        scheme, _, given = self.headers.get("Authorization", "").partition(" ")
-        token = self.server.token
+    def _respond(
+        self, environ: Mapping[str, str], start_response: Callable[..., object]
+    ) -> Sequence[bytes]:
+        scheme, _, given = environ.get("HTTP_AUTHORIZATION", "").partition(" ")
         knows = scheme.lower() == "bearer" and hmac.compare_digest(
-            given.strip().encode(), (token or "").encode()
+            given.strip().encode(), (self._token or "").encode()
         )
-        if self.path.partition("?")[0] != "/metrics":
-            self._answer(404, b"metrics are at /metrics\n", "text/plain")
-        elif token is not None and not knows:
-            self._answer(401, b"a bearer token is needed\n", "text/plain")
+        if environ["PATH_INFO"] != "/metrics":
+            status, body = "404 Not Found", b"metrics are at /metrics\n"
+        elif self._token is not None and not knows:
+            status, body = "401 Unauthorized", b"a bearer token is needed\n"
         else:
-            self._answer(200, self.server.text(), _CONTENT_TYPE)
-
-    def _answer(self, status: int, body: bytes, content_type: str) -> None:
-        self.send_response(status)
-        self.send_header("Content-Type", content_type)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        """Log nothing, because the library would print the client's address and the request."""
+            status, body = "200 OK", self._text()
+        length = ("Content-Length", str(len(body)))
+        start_response(status, [("Content-Type", _CONTENT_TYPE), length])
+        return [body]
