@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import redis
 import sqlalchemy as sa
@@ -44,7 +45,7 @@ _WRONG_SCHEMAS = {
 }
 _OLDEST_REDIS = 7
 
-Info = Mapping[str, object]
+Info = Mapping[str, Any]
 _SLOW_SECONDS = {Lane.INTERACTIVE: 60.0, Lane.BULK: 3_600.0}
 _LONG_REVIEW_SECONDS = 2 * 86_400.0
 _NO_MODEL = "slopsieve models list, slopsieve models promote VERSION; all is unsure meanwhile."
@@ -199,8 +200,8 @@ def judge_valkey_version(info: Info, check: str) -> Finding:
 
 def judge_memory(info: Info, check: str) -> Finding:
     """Check that the server has free memory and evicts nothing."""
-    used, most = _number(info, "used_memory"), _number(info, "maxmemory")
-    policy, evicted = str(info.get("maxmemory_policy", "")), _number(info, "evicted_keys")
+    used, most = info["used_memory"], info.get("maxmemory", 0)
+    policy, evicted = info.get("maxmemory_policy"), info.get("evicted_keys", 0)
     says = f"{bytes_in_words(used)} used" + (f" of {bytes_in_words(most)}" if most else "")
     about = f"{check} memory"
     if most and policy != "noeviction":
@@ -212,7 +213,7 @@ def judge_memory(info: Info, check: str) -> Finding:
     if evicted:
         return fail(
             about,
-            f"{evicted:.0f} keys were thrown away",
+            f"{evicted} keys were thrown away",
             "Give it memory, set maxmemory-policy noeviction, then slopsieve reputation rebuild.",
         )
     if most and used > 0.9 * most:
@@ -223,7 +224,7 @@ def judge_memory(info: Info, check: str) -> Finding:
 def judge_persistence(info: Info, check: str) -> Finding:
     """Check that the server keeps its data when it restarts."""
     about = f"{check} persistence"
-    if not _number(info, "aof_enabled"):
+    if not info.get("aof_enabled"):
         return warn(
             about,
             "it writes no append-only file, so a restart forgets histories",
@@ -232,11 +233,6 @@ def judge_persistence(info: Info, check: str) -> Finding:
     if info.get("aof_last_write_status", "ok") != "ok":
         return fail(about, "its last write failed", "See that its disk has room.")
     return well(about, "it keeps an append-only file")
-
-
-def _number(info: Info, key: str) -> float:
-    value = info.get(key, 0)
-    return float(value) if isinstance(value, int | float | str) else 0.0
 
 
 def check_versions(folder: Path) -> Iterator[Finding]:
@@ -268,14 +264,14 @@ def check_workers(
     workers: Sequence[WorkerSign], background: Sequence[WorkerSign]
 ) -> Iterator[Finding]:
     """Check that all processes live, none too often, and that workers agree."""
-    versions = sorted({worker.model_version for worker in workers})
+    versions = sorted({worker.model for worker in workers})
     if not workers:
         yield judge_workers(workers)
-    elif any(worker.model_problem for worker in workers):
+    elif any(worker.problem for worker in workers):
         yield from (
-            fail("workers", f"{one.name} has no model: {one.model_problem}", _NO_MODEL)
+            fail("workers", f"{one.name} has no model: {one.problem}", _NO_MODEL)
             for one in workers
-            if one.model_problem
+            if one.problem
         )
     elif len(versions) == 1:
         yield well("workers", f"{len(workers)} alive, with {versions[0]}")
@@ -310,7 +306,7 @@ def judge_models(workers: Sequence[WorkerSign]) -> Finding:
     """Check that every worker has a model. Strangers may read this, so none is named."""
     if not workers:
         return fail("workers", "unknown while there is no worker", judge_workers(workers).remedy)
-    problem = next((worker.model_problem for worker in workers if worker.model_problem), None)
+    problem = next((worker.problem for worker in workers if worker.problem), None)
     return fail("workers", problem, _NO_MODEL) if problem else well("workers", "each has a model")
 
 

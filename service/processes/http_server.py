@@ -154,10 +154,6 @@ class _Task(WSGITask):  # type: ignore[misc]  # waitress ships no types
         return head
 
 
-def _is_check(request: _Parser) -> bool:
-    return bool(request.path) and waits_for_verdict(request.command, request.path, request.query)
-
-
 def _path_of_check(came: bytes) -> str:
     """Return the path of a whole request that waits for its verdict, "" for anything else."""
     head, _, body = came.partition(b"\r\n\r\n")
@@ -300,7 +296,9 @@ class HttpServer(TcpWSGIServer):  # type: ignore[misc]  # waitress ships no type
             self._defer(wanted=self._is_flooded())
         # Not within the loop: an event of a closed connection must not reach a new one that has the
         # same descriptor.
-        self._make_room()
+        while len(self.active_channels) > self._most and (slow := self._evictable()):
+            self._evicted += 1
+            slow.handle_close()
         if (now := time.time()) >= self._tidy_at:
             self._tidy_at = now + _TIDY_EVERY_SECONDS
             self.end_late(now)
@@ -315,7 +313,8 @@ class HttpServer(TcpWSGIServer):  # type: ignore[misc]  # waitress ships no type
         """
         request = task.requests[0]
         refused = len(self.active_channels) > self._most and request.path not in _PROBES
-        if not refused and _is_check(request) and self._is_flooded():
+        waits = request.path and waits_for_verdict(request.command, request.path, request.query)
+        if not refused and waits and self._is_flooded():
             client = task.client()
             refused = not self._is_due(client)
             if not refused:
@@ -368,12 +367,6 @@ class HttpServer(TcpWSGIServer):  # type: ignore[misc]  # waitress ships no type
                     self._refused += 1
                     return
         _Channel(self, connection, address, *given, **named)
-
-    def _make_room(self) -> None:
-        """Close slow connections while there are too many."""
-        while len(self.active_channels) > self._most and (one := self._evictable()):
-            self._evicted += 1
-            one.handle_close()
 
     def maintenance(self, now: float) -> None:
         """Do nothing: it is called within a turn, where no connection may be closed."""

@@ -160,7 +160,7 @@ def _processes(client: redis.Redis) -> Iterator[Metric]:
     trainers = [sign for sign in background if sign.retrains]
     for kind, alive in (("worker", workers), ("background", background), ("trainer", trainers)):
         yield _number("processes_alive", len(alive), kind=kind)
-    without_model = sum(sign.model_problem is not None for sign in workers)
+    without_model = sum(sign.problem is not None for sign in workers)
     yield _number("workers_without_model", without_model)
 
 

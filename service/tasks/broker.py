@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from enum import StrEnum
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
@@ -75,15 +76,25 @@ def open_client(valkey_url: str, *, answer_seconds: float = 1.0) -> redis.Redis:
     )
 
 
+@contextmanager
+def queue_errors() -> Iterator[None]:
+    """Raise `StoreUnavailableError` if a command to Valkey fails."""
+    try:
+        yield
+    except (redis.RedisError, OSError) as error:
+        why = why_unusable(error)
+        kind = StoreFullError if why in (_MEMORY_FULL, _DISK_FULL) else StoreUnavailableError
+        msg = f"the queue cannot be used now: {why}"
+        raise kind(msg) from error
+
+
 def prove_write(client: redis.Redis) -> None:
     """Write a key that expires, because a full server answers reads but refuses writes.
 
     Raises `StoreUnavailableError`.
     """
-    try:
+    with queue_errors():
         client.set("slopsieve.write_probe", "", ex=60)
-    except (redis.RedisError, OSError) as error:
-        raise unavailable(error) from error
 
 
 def causes(error: object) -> Iterator[BaseException]:
@@ -115,13 +126,6 @@ def why_unusable(error: BaseException) -> str:
     if isinstance(error, OSError | redis.ConnectionError | redis.TimeoutError):
         return "it does not answer"
     return type(error).__name__
-
-
-def unavailable(error: BaseException) -> StoreUnavailableError:
-    """Return the error to raise if the queue is unusable."""
-    why = why_unusable(error)
-    kind = StoreFullError if why in (_MEMORY_FULL, _DISK_FULL) else StoreUnavailableError
-    return kind(f"the queue cannot be used now: {why}")
 
 
 def kombu_url(valkey_url: str) -> str:

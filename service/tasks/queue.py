@@ -19,7 +19,7 @@ from service.tasks.broker import (
     LANE_QUEUES,
     QUEUE_NOTICE,
     open_client,
-    unavailable,
+    queue_errors,
 )
 from service.tasks.heartbeat import BACKGROUND, live_workers
 
@@ -42,24 +42,22 @@ class ValkeyScoringQueue:
             raise StoreUnavailableError("the queue was away a moment ago")
         queue = LANE_QUEUES[lane].value
         try:
-            for first in range(0, len(ids), _MESSAGES_AT_ONCE):
-                portion = ids[first : first + _MESSAGES_AT_ONCE]
-                self._client.lpush(queue, *(_message(one, queue) for one in portion))
-        except (RedisError, OSError) as error:
+            with queue_errors():
+                for first in range(0, len(ids), _MESSAGES_AT_ONCE):
+                    portion = ids[first : first + _MESSAGES_AT_ONCE]
+                    self._client.lpush(queue, *(_message(one, queue) for one in portion))
+        except StoreUnavailableError as error:
             self._away_until = time.monotonic() + _FAIL_FAST_SECONDS
             QUEUE_NOTICE.away(error)
-            raise unavailable(error) from error
+            raise
         QUEUE_NOTICE.back()
 
     def depth(self) -> Mapping[Lane, int]:
         """See `ScoringQueue.depth`."""
-        try:
-            with self._client.pipeline(transaction=False) as pipeline:
-                for queue in LANE_QUEUES.values():
-                    pipeline.llen(queue.value)
-                return dict(zip(LANE_QUEUES, pipeline.execute(), strict=True))
-        except (RedisError, OSError) as error:
-            raise unavailable(error) from error
+        with queue_errors(), self._client.pipeline(transaction=False) as pipeline:
+            for queue in LANE_QUEUES.values():
+                pipeline.llen(queue.value)
+            return dict(zip(LANE_QUEUES, pipeline.execute(), strict=True))
 
     def close(self) -> None:
         """Close the connections; the next call reconnects."""
@@ -109,15 +107,12 @@ class ValkeyWaker:
 
     def wake(self) -> None:
         """See `DeliveryQueue.wake`."""
-        try:
-            with self._client.pipeline(transaction=False) as pipeline:
-                # One message is enough; they must not accumulate while no process listens.
-                pipeline.rpush(self._wake.value, "")
-                pipeline.ltrim(self._wake.value, 0, 0)
-                pipeline.expire(self._wake.value, 600)
-                pipeline.execute()
-        except (RedisError, OSError) as error:
-            raise unavailable(error) from error
+        with queue_errors(), self._client.pipeline(transaction=False) as pipeline:
+            # One message is enough; they must not accumulate while no process listens.
+            pipeline.rpush(self._wake.value, "")
+            pipeline.ltrim(self._wake.value, 0, 0)
+            pipeline.expire(self._wake.value, 600)
+            pipeline.execute()
 
     def is_heard(self) -> bool:
         """See `TrainerQueue.is_heard`."""

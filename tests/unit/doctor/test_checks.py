@@ -216,7 +216,7 @@ def test_a_version_that_was_changed_is_found(tmp_path):
 
 
 def sign(name: str = "host:1", version: str = "minilm-3", problem: str | None = None):
-    return WorkerSign(name=name, model_version=version, model_problem=problem)
+    return WorkerSign(name=name, model=version, problem=problem)
 
 
 def test_workers_that_are_away_have_no_model_or_differ_are_found():
