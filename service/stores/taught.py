@@ -6,6 +6,7 @@ import threading
 import time
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from service.domain.comment import CommentId, SiteId
@@ -32,6 +33,7 @@ _PORTION = 500
 _Read = tuple[TrainingExample, datetime]
 
 
+@dataclass(eq=False)
 class TaughtKeeper:
     """Holds what all decisions in force taught, updated when they change.
 
@@ -41,28 +43,20 @@ class TaughtKeeper:
     decision is learnt incrementally; an undo relearns all, which takes a second or two for 10,000.
     """
 
-    def __init__(
-        self,
-        decisions: DecisionStore,
-        cases: CaseStore,
-        sites: SiteStore,
-        users: UserStore,
-        *,
-        audit_share: float,
-        salt: int,
-        recheck_seconds: float = RECHECK_SECONDS,
-        most: int = MOST_EXAMPLES,
-        block: int = EXAMPLE_BLOCK,
-        monotonic: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._decisions, self._cases = decisions, cases
-        self._sites, self._users = sites, users
-        self._audit_share, self._salt = audit_share, salt
-        self._recheck_seconds = recheck_seconds
-        self._most, self._block = most, block
-        self._monotonic = monotonic
+    decisions: DecisionStore
+    cases: CaseStore
+    sites: SiteStore
+    users: UserStore
+    audit_share: float
+    salt: int
+    recheck_seconds: float = RECHECK_SECONDS
+    most: int = MOST_EXAMPLES
+    block: int = EXAMPLE_BLOCK
+    monotonic: Callable[[], float] = time.monotonic
+
+    def __post_init__(self) -> None:
         self._lock = threading.Lock()
-        self._taught = Taught(salt=salt)
+        self._taught = Taught(salt=self.salt)
         self._read: dict[int, _Read] = {}
         self._owners: frozenset[str] = frozenset()
         self._version: tuple[int, int] | None = None
@@ -71,10 +65,10 @@ class TaughtKeeper:
     def current(self) -> Taught:
         """Return the features, at most `recheck_seconds` old. Raise `StoreUnavailableError`."""
         with self._lock:
-            now = self._monotonic()
-            if now - self._checked_at >= self._recheck_seconds:
+            now = self.monotonic()
+            if now - self._checked_at >= self.recheck_seconds:
                 # Read first, so that a change during the read is noticed next time.
-                version = self._decisions.last_change()
+                version = self.decisions.last_change()
                 if version != self._version or now - self._read_at >= READ_ALL_SECONDS:
                     self._learn()
                     self._version, self._read_at = version, now
@@ -83,12 +77,12 @@ class TaughtKeeper:
 
     def _learn(self) -> None:
         """Update the state to the decisions in force now."""
-        owners = frozenset(user.name for user in self._users.all() if user.role is Role.OWNER)
+        owners = frozenset(user.name for user in self.users.all() if user.role is Role.OWNER)
         if owners != self._owners:
             self._read, self._owners = {}, owners
         training_decisions = self._find_training_decisions()
         self._read = self._read_examples(training_decisions)
-        settings = {site.id: site.settings for site in self._sites.all()}
+        settings = {site.id: site.settings for site in self.sites.all()}
         examples = [
             self._read[number][0]
             for number, _ in training_decisions
@@ -100,18 +94,18 @@ class TaughtKeeper:
             a is b for a, b in zip(known, examples, strict=False)
         )
         if not goes_on:
-            self._taught = learn_all(examples, salt=self._salt)
+            self._taught = learn_all(examples, salt=self.salt)
         elif len(examples) > len(known):
             self._taught = self._taught.after(examples[len(known) :])
 
     def _find_training_decisions(self) -> Sequence[tuple[int, CommentId]]:
         """Return the newest training decisions: all, or those since the start of a block."""
-        found = self._decisions.find_training_decisions(limit=self._most + 1)
-        if len(found) <= self._most:
+        found = self.decisions.find_training_decisions(limit=self.most + 1)
+        if len(found) <= self.most:
             return found
         # Every process begins at the same number until the block is full.
         oldest, _ = found[1]
-        begin = -(-oldest // self._block) * self._block
+        begin = -(-oldest // self.block) * self.block
         return found[bisect_left(found, begin, key=lambda one: one[0]) :]
 
     def _read_examples(
@@ -124,13 +118,13 @@ class TaughtKeeper:
         missing = [(number, key) for number, key in training_decisions if number not in read]
         for start in range(0, len(missing), _PORTION):
             some = {key: number for number, key in missing[start : start + _PORTION]}
-            for case in self._cases.find(list(some)):
+            for case in self.cases.find(list(some)):
                 example = example_of(
                     some[case.comment.id],
                     case,
                     owners=self._owners,
-                    audit_share=self._audit_share,
-                    salt=self._salt,
+                    audit_share=self.audit_share,
+                    salt=self.salt,
                 )
                 if example is not None and case.decision is not None:
                     read[example.number] = (example, case.decision.decided_at)

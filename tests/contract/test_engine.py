@@ -20,7 +20,7 @@ import sqlalchemy as sa
 
 from service.domain.errors import StoreDamagedError, StoreUnavailableError
 from service.domain.site import Site
-from service.stores.sql import Connections, SqlStores, create_engine, ping, prove_write
+from service.stores.sql import SqlStores, create_engine, ping, prove_write
 from service.stores.sql.engine import one_moment, reading, write
 from service.stores.sql.tables import comments, sites, write_probe
 from tests.contract.conftest import at_once
@@ -196,8 +196,7 @@ def asks(connection: sa.Connection, query: str) -> object:
 @pytest.fixture
 def pooled(postgresql: Server, behind_pooler) -> Iterator[sa.Engine]:
     """Give an engine with one connection."""
-    connections = Connections(kept=1, more=0, behind_pooler=behind_pooler)
-    engine = create_engine(postgresql.url, connections=connections)
+    engine = create_engine(postgresql.url, kept=1, more=0, behind_pooler=behind_pooler)
     yield engine
     engine.dispose()
 
@@ -230,7 +229,7 @@ def test_every_wait_is_bounded_whoever_had_the_connection_before(pooled, behind_
 
 def test_no_more_connections_are_opened_than_allowed(postgresql: Server, monkeypatch):
     monkeypatch.setattr("service.stores.sql.engine._POOL_TIMEOUT_SECONDS", 0.05)
-    engine = create_engine(postgresql.url, connections=Connections(kept=1, more=1))
+    engine = create_engine(postgresql.url, kept=1, more=1)
 
     with reading(engine), reading(engine), pytest.raises(StoreUnavailableError):
         ping(engine)

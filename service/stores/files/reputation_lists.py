@@ -60,29 +60,24 @@ def open_list(path: Path) -> tuple[AboutList, CompiledEntries]:
         try:
             mapped = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
         except ValueError:
-            msg = "the file is empty"
-            raise DamagedListError(msg) from None
+            raise DamagedListError("the file is empty") from None
     body = mapped[:-_DIGEST_BYTES]
     if hashlib.sha256(body).digest() != bytes(mapped[-_DIGEST_BYTES:]):
-        msg = "its checksum does not fit its content"
-        raise DamagedListError(msg)
+        raise DamagedListError("its checksum does not fit its content")
     try:
         return _parsed(body)
     except (ValueError, KeyError, TypeError) as error:
-        msg = "its header cannot be read"
-        raise DamagedListError(msg) from error
+        raise DamagedListError("its header cannot be read") from error
 
 
 def _parsed(body: memoryview) -> tuple[AboutList, CompiledEntries]:
     prefix = len(_MAGIC) + _LENGTH_BYTES
     length = int.from_bytes(body[len(_MAGIC) : prefix], "little")
     if bytes(body[: len(_MAGIC)]) != _MAGIC or length > 65_536:
-        msg = "another kind of file"
-        raise ValueError(msg)
+        raise ValueError("another kind of file")
     header = json.loads(bytes(body[prefix : prefix + length]))
     if header.pop("byteorder") != sys.byteorder:
-        msg = "another kind of machine"
-        raise ValueError(msg)
+        raise ValueError("another kind of machine")
     raw = body[prefix + length :]
     columns, start = [], 0
     for length, item_format in zip(header.pop("lengths"), COLUMN_FORMATS, strict=True):
@@ -91,8 +86,7 @@ def _parsed(body: memoryview) -> tuple[AboutList, CompiledEntries]:
         columns.append(part.cast(item_format) if length else empty_column(item_format))
         start = end
     if start != len(raw):
-        msg = "the arrays do not fill the file"
-        raise ValueError(msg)
+        raise ValueError("the arrays do not fill the file")
     # Older lists have no `basis`.
     about = _ABOUT.validate_python({"basis": ListBasis.REPORTED, **header})
     return about, CompiledEntries(tuple(columns))

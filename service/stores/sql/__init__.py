@@ -15,7 +15,7 @@ from service.stores.sql.cases import CaseStore
 from service.stores.sql.comments import CommentStore
 from service.stores.sql.decisions import BulkDecisionStore, DecisionStore
 from service.stores.sql.deliveries import DeliveryStore
-from service.stores.sql.engine import Connections, create_engine, one_moment, ping
+from service.stores.sql.engine import create_engine, one_moment, ping
 from service.stores.sql.figures import BacklogStore, FigureStore
 from service.stores.sql.list_entries import ListEntryStore
 from service.stores.sql.people import SecondFactorStore, SessionStore, UserStore
@@ -26,7 +26,7 @@ from service.stores.sql.search import CaseSearch
 from service.stores.sql.sites import AppliedStore, EndpointStore, InboundStore, SiteStore
 from service.stores.sql.verdicts import ReportStore, RuleFactStore, VerdictStore
 
-__all__ = ["Connections", "SqlStores", "create_engine", "ping", "prove_write"]
+__all__ = ["SqlStores", "create_engine", "ping", "prove_write"]
 
 
 class SqlStores:

@@ -17,7 +17,7 @@ class AuditLog(SqlStore):
 
     def append(self, entry: AuditEntry) -> None:
         """Append an entry."""
-        self.write(lambda connection: insert_entries(connection, [entry]))
+        self.write(lambda tx: insert_entries(tx, [entry]))
 
     def page(self, criteria: AuditFilter, *, after: int | None, limit: int) -> AuditPage:
         """Return one page, newest first. `after` is the previous page's `next_after`, or None."""
@@ -48,13 +48,13 @@ class AuditLog(SqlStore):
         return self._list(query, entry_from)
 
 
-def insert_entries(connection: sa.Connection, entries: Sequence[AuditEntry]) -> None:
+def insert_entries(tx: sa.Connection, entries: Sequence[AuditEntry]) -> None:
     """Append entries within a transaction."""
     if entries:
-        connection.execute(sa.insert(audit_log), [entry_values(entry) for entry in entries])
+        tx.execute(sa.insert(audit_log), [entry_values(entry) for entry in entries])
 
 
-def insert_entry(connection: sa.Connection, entry: AuditEntry | None) -> None:
+def insert_entry(tx: sa.Connection, entry: AuditEntry | None) -> None:
     """Append an entry, if any, within the transaction of the logged action."""
     if entry is not None:
-        insert_entries(connection, [entry])
+        insert_entries(tx, [entry])

@@ -43,25 +43,25 @@ def chunks(items: Sequence[_T]) -> Iterator[Sequence[_T]]:
 
 
 def rows_in(
-    connection: sa.Connection,
+    tx: sa.Connection,
     query: sa.Select[Any],
     column: sa.ColumnElement[Any],
     values: Sequence[Any],
 ) -> Iterator[sa.Row[*tuple[Any, ...]]]:
     """Yield the query's rows whose column has one of these values."""
     for some in chunks(values):
-        yield from connection.execute(query.where(column.in_(some)))
+        yield from tx.execute(query.where(column.in_(some)))
 
 
 def execute_in(
-    connection: sa.Connection,
+    tx: sa.Connection,
     statement: sa.Update | sa.Delete,
     column: sa.ColumnElement[Any],
     values: Sequence[Any],
 ) -> None:
     """Update or delete the rows whose column has one of these values."""
     for some in chunks(values):
-        connection.execute(statement.where(column.in_(some)))
+        tx.execute(statement.where(column.in_(some)))
 
 
 def known(found: _T | None, what: str, row_id: str) -> _T:
@@ -76,23 +76,23 @@ def no_such(what: str, row_id: str) -> NotFoundError:
     return NotFoundError(f"there is no {what} {row_id!r}")
 
 
-def refuse_unknown(connection: sa.Connection, table: sa.Table, row_id: str, what: str) -> None:
+def refuse_unknown(tx: sa.Connection, table: sa.Table, row_id: str, what: str) -> None:
     """Raise `NotFoundError` if a table has no row with this id."""
-    known(connection.scalar(sa.select(table.c.id).where(table.c.id == row_id)), what, row_id)
+    known(tx.scalar(sa.select(table.c.id).where(table.c.id == row_id)), what, row_id)
 
 
-def insert_new(connection: sa.Connection, table: sa.Table, values: Mapping[str, Any]) -> bool:
+def insert_new(tx: sa.Connection, table: sa.Table, values: Mapping[str, Any]) -> bool:
     """Insert a row unless its unique values exist; return True if it was inserted."""
-    statement = insert_if_free(connection, table).returning(*table.primary_key)
-    return bool(connection.execute(statement, [values]).all())
+    statement = insert_if_free(tx, table).returning(*table.primary_key)
+    return bool(tx.execute(statement, [values]).all())
 
 
-def put_row(connection: sa.Connection, table: sa.Table, values: Mapping[str, Any]) -> None:
+def put_row(tx: sa.Connection, table: sa.Table, values: Mapping[str, Any]) -> None:
     """Insert a row or update the row with the same primary key."""
     key = table.primary_key.columns
     changed = {name: value for name, value in values.items() if name not in key}
-    new = upsert(connection, table).values(values)
-    connection.execute(new.on_conflict_do_update(index_elements=[*key], set_=changed))
+    new = upsert(tx, table).values(values)
+    tx.execute(new.on_conflict_do_update(index_elements=[*key], set_=changed))
 
 
 def is_older(at: sa.Column[Any], row_id: sa.Column[Any], than: Place) -> sa.ColumnElement[bool]:
@@ -101,35 +101,33 @@ def is_older(at: sa.Column[Any], row_id: sa.Column[Any], than: Place) -> sa.Colu
     return sa.tuple_(at, row_id) < place
 
 
-def insert_if_free(connection: sa.Connection, table: sa.Table) -> Any:
+def insert_if_free(tx: sa.Connection, table: sa.Table) -> Any:
     """Return an INSERT that skips rows whose unique values exist."""
-    return upsert(connection, table).on_conflict_do_nothing()
+    return upsert(tx, table).on_conflict_do_nothing()
 
 
-def upsert(connection: sa.Connection, table: sa.Table) -> Any:
+def upsert(tx: sa.Connection, table: sa.Table) -> Any:
     """Return an INSERT to which `on_conflict_do_update` can be added."""
-    if connection.dialect.name == "postgresql":
+    if tx.dialect.name == "postgresql":
         return postgresql.insert(table)
     return sqlite.insert(table)
 
 
-def insert_rows(
-    connection: sa.Connection, table: sa.Table, rows: Sequence[Mapping[str, Any]]
-) -> None:
+def insert_rows(tx: sa.Connection, table: sa.Table, rows: Sequence[Mapping[str, Any]]) -> None:
     """Insert rows with the same columns. On PostgreSQL, COPY raises the driver's own errors."""
     if not rows:
         return
-    if connection.dialect.name != "postgresql":
-        connection.execute(sa.insert(table), rows)
+    if tx.dialect.name != "postgresql":
+        tx.execute(sa.insert(table), rows)
         return
-    dialect = connection.dialect
+    dialect = tx.dialect
     ready = {
         name: table.columns[name].type.dialect_impl(dialect).bind_processor(dialect)
         for name in rows[0]
     }
     quote = dialect.identifier_preparer.quote
     names = ", ".join(quote(name) for name in ready)
-    driver = connection.connection.driver_connection
+    driver = tx.connection.driver_connection
     assert driver is not None  # noqa: S101  # A transaction always has one.
     with (
         driver.cursor() as cursor,
@@ -140,23 +138,23 @@ def insert_rows(
 
 
 def take_lease(
-    connection: sa.Connection, table: sa.Table, holder: str, *, now: datetime, until: datetime
+    tx: sa.Connection, table: sa.Table, holder: str, *, now: datetime, until: datetime
 ) -> Lease:
     """Take or renew the lease in this table's only row."""
     query = sa.select(table).where(table.c.id == 1).with_for_update()
-    row = connection.execute(query).one_or_none()
+    row = tx.execute(query).one_or_none()
     if row is not None and row.holder != holder and row.until > now:
         return Lease.REFUSED
     values = {"holder": holder, "until": until}
     free = sa.or_(table.c.holder == holder, table.c.until <= now)
     statement = (
-        upsert(connection, table)
+        upsert(tx, table)
         .values(id=1, **values)
         # Two concurrent calls may both have found no row; this refuses the second one.
         .on_conflict_do_update(index_elements=["id"], set_=values, where=free)
         .returning(table.c.holder)
     )
-    if not connection.execute(statement).all():
+    if not tx.execute(statement).all():
         return Lease.REFUSED
     kept = row is not None and row.holder == holder and row.until > now
     return Lease.KEPT if kept else Lease.TAKEN
@@ -172,18 +170,18 @@ class SqlStore:
         self._engine = engine
 
     def _rows(self, query: sa.Select[Any]) -> Sequence[sa.Row[*tuple[Any, ...]]]:
-        with reading(self._engine) as connection:
-            return connection.execute(query).all()
+        with reading(self._engine) as tx:
+            return tx.execute(query).all()
 
     def _count(self, query: sa.Select[Any]) -> int:
         """Return the number in a query's only row, 0 for NULL or no row."""
-        with reading(self._engine) as connection:
-            return connection.scalar(query) or 0
+        with reading(self._engine) as tx:
+            return tx.scalar(query) or 0
 
     def _find(self, query: sa.Select[Any], read: Callable[[Any], _T]) -> _T | None:
         """Return the value of a query's only row, None without a row."""
-        with reading(self._engine) as connection:
-            row = connection.execute(query).one_or_none()
+        with reading(self._engine) as tx:
+            row = tx.execute(query).one_or_none()
         return None if row is None else read(row)
 
     def _list(self, query: sa.Select[Any], read: Callable[[Any], _T]) -> list[_T]:
@@ -204,7 +202,7 @@ def transaction(
 
     @wraps(method)
     def within(self: _Store, /, *args: _P.args, **named: _P.kwargs) -> _T:
-        return self.write(lambda connection: method(self, connection, *args, **named))
+        return self.write(lambda tx: method(self, tx, *args, **named))
 
     return within
 
@@ -216,4 +214,4 @@ def prove_write(engine: sa.Engine, *, at: datetime) -> None:
     another write succeeds, because the probe's row may be undamaged.
     """
     refuse_damaged(engine)
-    write(engine, lambda connection: put_row(connection, write_probe, {"id": 1, "at": at}))
+    write(engine, lambda tx: put_row(tx, write_probe, {"id": 1, "at": at}))

@@ -193,9 +193,9 @@ class CampaignStore(SqlStore):
                 sa.and_(campaigns.c.last_seen_at == seen_at, campaigns.c.id > place.id),
             )
             query = query.where(sa.or_(counted < place.rank, sa.and_(counted == place.rank, later)))
-        with reading(self._engine) as connection:
-            rows = connection.execute(query).all()
-            shown = _describe(connection, [row.id for row in rows[:limit]], site_ids)
+        with reading(self._engine) as tx:
+            rows = tx.execute(query).all()
+            shown = _describe(tx, [row.id for row in rows[:limit]], site_ids)
         return CampaignPage(campaigns=shown, next_cursor=cursor_after(_LIST, rows, limit))
 
     def most_waiting(self, *, site_ids: SiteIds, limit: int) -> list[WaitingCampaign]:
@@ -207,17 +207,17 @@ class CampaignStore(SqlStore):
             .order_by(waiting.c.waiting.desc(), campaigns.c.last_seen_at.desc(), campaigns.c.id)
             .limit(limit)
         )
-        with reading(self._engine) as connection:
-            rows = connection.execute(query).all()
-            targets = _newest_targets(connection, [row.id for row in rows], site_ids)
+        with reading(self._engine) as tx:
+            rows = tx.execute(query).all()
+            targets = _newest_targets(tx, [row.id for row in rows], site_ids)
         return [
             WaitingCampaign(id=row.id, waiting=row.waiting, targets=targets[row.id]) for row in rows
         ]
 
     def get(self, campaign_id: str, *, site_ids: SiteIds) -> Campaign:
         """Return a campaign of any size. Raise `NotFoundError` if it has no members there."""
-        with reading(self._engine) as connection:
-            found = _describe(connection, [campaign_id], site_ids)
+        with reading(self._engine) as tx:
+            found = _describe(tx, [campaign_id], site_ids)
         return known(found[0] if found else None, "campaign", campaign_id)
 
     def members(
@@ -234,8 +234,8 @@ class CampaignStore(SqlStore):
         if cursor is not None:
             place = read_cursor(cursor, _MEMBERS)
             query = query.where(is_older(_comments.received_at, _comments.id, place))
-        with reading(self._engine) as connection:
-            return read_case_page(connection, query, _MEMBERS, limit)
+        with reading(self._engine) as tx:
+            return read_case_page(tx, query, _MEMBERS, limit)
 
     def waiting_ids(
         self, campaign_id: str, *, site_ids: SiteIds, received_until: datetime, limit: int
@@ -248,8 +248,8 @@ class CampaignStore(SqlStore):
     def among(self, campaign_id: str, ids: Sequence[CommentId]) -> set[CommentId]:
         """Return the comments that are members."""
         query = sa.select(_comments.id).where(_comments.campaign_id == campaign_id)
-        with reading(self._engine) as connection:
-            return {row.id for row in rows_in(connection, query, _comments.id, ids)}
+        with reading(self._engine) as tx:
+            return {row.id for row in rows_in(tx, query, _comments.id, ids)}
 
     def peoples_rulings(self, campaign_id: str) -> PeoplesRulings:
         """Return people's rulings on members, at all sites; policies' decisions are excluded."""
@@ -267,7 +267,7 @@ class CampaignStore(SqlStore):
         )
 
 
-def insert_traits(connection: sa.Connection, traits: Sequence[Traits]) -> None:
+def insert_traits(tx: sa.Connection, traits: Sequence[Traits]) -> None:
     """Add the traits of comments that are judged in this transaction."""
     rows = [
         {
@@ -280,19 +280,17 @@ def insert_traits(connection: sa.Connection, traits: Sequence[Traits]) -> None:
         for one in traits
     ]
     for some in chunks(rows):
-        connection.execute(insert_if_free(connection, comment_traits), some)
+        tx.execute(insert_if_free(tx, comment_traits), some)
 
 
-def delete_traits(connection: sa.Connection, ids: Sequence[CommentId]) -> None:
+def delete_traits(tx: sa.Connection, ids: Sequence[CommentId]) -> None:
     """Delete comments' traits; campaigns do not change."""
-    execute_in(connection, sa.delete(comment_traits), _traits.comment_id, ids)
+    execute_in(tx, sa.delete(comment_traits), _traits.comment_id, ids)
 
 
-def _mark_left(
-    connection: sa.Connection, ids: Sequence[CommentId], campaign_id: str | None
-) -> None:
+def _mark_left(tx: sa.Connection, ids: Sequence[CommentId], campaign_id: str | None) -> None:
     statement = sa.update(comment_traits).values(left_campaign_id=campaign_id)
-    execute_in(connection, statement, _traits.comment_id, ids)
+    execute_in(tx, statement, _traits.comment_id, ids)
 
 
 def _with_p_spam() -> sa.Select[Any]:
@@ -314,14 +312,14 @@ def _traits_from(row: Row) -> Traits:
     )
 
 
-def _place(connection: sa.Connection, one: Placement, at: datetime) -> str | None:
+def _place(tx: sa.Connection, one: Placement, at: datetime) -> str | None:
     """Place a comment; return its campaign, None if it stays single or was placed before."""
     claim = (
         sa.update(comment_traits)
         .where(_traits.comment_id == one.comment_id, is_fresh)
         .values(grouped_at=at)
     )
-    if connection.execute(claim).rowcount == 0 or one.like is None:
+    if tx.execute(claim).rowcount == 0 or one.like is None:
         return None
     query = (
         sa.select(comments.c.campaign_id, comments.c.received_at, _traits.left_campaign_id)
@@ -330,18 +328,18 @@ def _place(connection: sa.Connection, one: Placement, at: datetime) -> str | Non
         # A concurrent call waits here and then finds the new campaign.
         .with_for_update(of=comments, key_share=True)
     )
-    like = connection.execute(query).one_or_none()
+    like = tx.execute(query).one_or_none()
     if like is None or like.left_campaign_id is not None:
         return None
     campaign_id: str = like.campaign_id or one.new_campaign_id
     if like.campaign_id is None:
         founded = {"id": campaign_id, "created_at": at, "last_seen_at": like.received_at}
-        connection.execute(sa.insert(campaigns), [founded])
-        _join(connection, one.like, campaign_id)
-    return campaign_id if _join(connection, one.comment_id, campaign_id) else None
+        tx.execute(sa.insert(campaigns), [founded])
+        _join(tx, one.like, campaign_id)
+    return campaign_id if _join(tx, one.comment_id, campaign_id) else None
 
 
-def _join(connection: sa.Connection, comment_id: CommentId, campaign_id: str) -> bool:
+def _join(tx: sa.Connection, comment_id: CommentId, campaign_id: str) -> bool:
     """Add a member; return False if it is a member of any campaign already."""
     joined = (
         sa.update(comments)
@@ -349,10 +347,10 @@ def _join(connection: sa.Connection, comment_id: CommentId, campaign_id: str) ->
         .values(campaign_id=campaign_id)
         .returning(comments.c.received_at)
     )
-    row = connection.execute(joined).one_or_none()
+    row = tx.execute(joined).one_or_none()
     if row is None:
         return False
-    connection.execute(
+    tx.execute(
         sa.update(campaigns)
         .where(campaigns.c.id == campaign_id, campaigns.c.last_seen_at < row.received_at)
         .values(last_seen_at=row.received_at)
@@ -360,11 +358,9 @@ def _join(connection: sa.Connection, comment_id: CommentId, campaign_id: str) ->
     return True
 
 
-def _move(
-    connection: sa.Connection, members: sa.ColumnElement[bool], *, to: str | None
-) -> list[CommentId]:
+def _move(tx: sa.Connection, members: sa.ColumnElement[bool], *, to: str | None) -> list[CommentId]:
     statement = sa.update(comments).where(members).values(campaign_id=to).returning(comments.c.id)
-    return sorted(connection.scalars(statement))
+    return sorted(tx.scalars(statement))
 
 
 # Without NumPy, which the image for web processes does not include.
@@ -402,22 +398,20 @@ def _count_waiting(site_ids: SiteIds) -> sa.Select[Any]:
     )
 
 
-def _describe(
-    connection: sa.Connection, ids: Sequence[str], site_ids: SiteIds
-) -> tuple[Campaign, ...]:
+def _describe(tx: sa.Connection, ids: Sequence[str], site_ids: SiteIds) -> tuple[Campaign, ...]:
     """Return campaigns, in order, without those that have no members at these sites."""
     if not ids:
         return ()
     by_site: defaultdict[str, list[Row]] = defaultdict(list)
     counts: Counter[tuple[str, str]] = Counter()
-    for row in connection.execute(_counts(ids, site_ids)):
+    for row in tx.execute(_counts(ids, site_ids)):
         if row.counted == _OF_SITE:
             by_site[row.campaign_id].append(row)
         else:
             counts[row.campaign_id, row.counted] = row.n
     found = [campaign_id for campaign_id in ids if campaign_id in by_site]
-    targets = _newest_targets(connection, found, site_ids)
-    beginnings = _first_members(connection, found, site_ids)
+    targets = _newest_targets(tx, found, site_ids)
+    beginnings = _first_members(tx, found, site_ids)
     return tuple(
         Campaign(
             id=campaign_id,
@@ -491,7 +485,7 @@ def _counts(ids: Sequence[str], site_ids: SiteIds) -> sa.CompoundSelect[Any]:
 
 
 def _newest_targets(
-    connection: sa.Connection, campaign_ids: Sequence[str], site_ids: SiteIds
+    tx: sa.Connection, campaign_ids: Sequence[str], site_ids: SiteIds
 ) -> dict[str, tuple[str, ...]]:
     """Return the four most common targets of each campaign's newest members."""
     if not campaign_ids:
@@ -505,7 +499,7 @@ def _newest_targets(
         .where(_comments.p_spam >= SELLS_P_SPAM)
     )
     found: defaultdict[str, list[str]] = defaultdict(list)
-    for row in connection.execute(query):
+    for row in tx.execute(query):
         found[row.campaign_id] += row.targets
     common = {}
     for campaign_id in campaign_ids:
@@ -518,7 +512,7 @@ def _newest_targets(
 
 
 def _first_members(
-    connection: sa.Connection, campaign_ids: Sequence[str], site_ids: SiteIds
+    tx: sa.Connection, campaign_ids: Sequence[str], site_ids: SiteIds
 ) -> dict[str, tuple[Case, ...]]:
     """Return each campaign's newest members, waiting ones first."""
     if not campaign_ids:
@@ -528,14 +522,14 @@ def _first_members(
         for waiting_only in (True, False)
         for arm in _newest_each(campaign_ids, site_ids, waiting_only=waiting_only, limit=BEGINNINGS)
     ]
-    rows = sorted(connection.execute(sa.union_all(*arms)), key=attrgetter("at", "id"), reverse=True)
+    best_first = attrgetter("asked_to_wait", "at", "id")
     chosen: defaultdict[str, list[CommentId]] = defaultdict(list)
-    for row in sorted(rows, key=lambda row: not row.asked_to_wait):
+    for row in sorted(tx.execute(sa.union_all(*arms)), key=best_first, reverse=True):
         if row.id not in chosen[row.campaign_id]:
             chosen[row.campaign_id].append(row.id)
     first = {key: ids[:BEGINNINGS] for key, ids in chosen.items()}
     wanted = [comment_id for ids in first.values() for comment_id in ids]
-    cases = {case.comment.id: case for case in load_cases(connection, wanted)}
+    cases = {case.comment.id: case for case in load_cases(tx, wanted)}
     return {key: tuple(cases[one] for one in ids) for key, ids in first.items()}
 
 

@@ -53,22 +53,22 @@ class CaseStore(SqlStore):
 
     def get(self, comment_id: CommentId, *, site_id: SiteId | None = None) -> Case:
         """Return a case. Raise `NotFoundError` if it is unknown or belongs to another site."""
-        with reading(self._engine) as connection:
-            cases = load_cases(connection, [comment_id])
+        with reading(self._engine) as tx:
+            cases = load_cases(tx, [comment_id])
         found = next((one for one in cases if site_id in (None, one.comment.site_id)), None)
         return known(found, "comment", comment_id)
 
     def find(self, ids: Sequence[CommentId]) -> list[Case]:
         """Return the cases of known ids, in the order of `ids`, without duplicates."""
-        with reading(self._engine) as connection:
-            return load_cases(connection, list(dict.fromkeys(ids)))
+        with reading(self._engine) as tx:
+            return load_cases(tx, list(dict.fromkeys(ids)))
 
     def find_judged(self, ids: Sequence[CommentId]) -> list[Case]:
         """Return the cases of ids that have a verdict, in no order; cheap to poll."""
-        with reading(self._engine) as connection:
+        with reading(self._engine) as tx:
             query = sa.select(comments.c.id).where(has_verdict)
-            judged = rows_in(connection, query, comments.c.id, sorted(set(ids)))
-            return load_cases(connection, [row.id for row in judged])
+            judged = rows_in(tx, query, comments.c.id, sorted(set(ids)))
+            return load_cases(tx, [row.id for row in judged])
 
     def page(
         self, criteria: CaseFilter, *, order: Order, cursor: str | None, limit: int
@@ -87,8 +87,8 @@ class CaseStore(SqlStore):
             .where(*conditions)
             .order_by(*_ASCENDING.get(order, _NEWEST))
         )
-        with reading(self._engine) as connection:
-            return read_case_page(connection, query, order.value, limit)
+        with reading(self._engine) as tx:
+            return read_case_page(tx, query, order.value, limit)
 
     def published(
         self, site_id: SiteId, post_urls: Sequence[str], *, offset: int, limit: int
@@ -114,8 +114,8 @@ class CaseStore(SqlStore):
             .offset(offset)
             .limit(limit)
         )
-        with reading(self._engine) as connection:
-            return [PublishedComment(**row) for row in connection.execute(query).mappings()]
+        with reading(self._engine) as tx:
+            return [PublishedComment(**row) for row in tx.execute(query).mappings()]
 
     def count(self, criteria: CaseFilter) -> int:
         """Return the number of matching cases."""
@@ -200,9 +200,9 @@ class CaseStore(SqlStore):
             .where(*wanted, comments.c.decided, has_p_spam)
             .group_by("was", "becomes", decisions.c.ruling)
         )
-        with reading(self._engine) as connection:
-            counted = connection.execute(all_of_them).all()
-            by_ruling = connection.execute(ruled).all()
+        with reading(self._engine) as tx:
+            counted = tx.execute(all_of_them).all()
+            by_ruling = tx.execute(ruled).all()
         comments_of = {(row.was, row.becomes): row.comments_counted for row in counted}
         ruled_of = {(row.was, row.becomes, row.ruling): row.comments_counted for row in by_ruling}
         return CutoffPreview(
@@ -291,24 +291,22 @@ def _of_comment(
     return named.scalar_subquery()
 
 
-def read_case_page(
-    connection: sa.Connection, query: sa.Select[Any], of: str, limit: int
-) -> CasePage:
+def read_case_page(tx: sa.Connection, query: sa.Select[Any], of: str, limit: int) -> CasePage:
     """Return the cases of the query's first `limit` rows; see `cursor_after`."""
-    rows = connection.execute(query.limit(limit + 1)).all()
-    cases = load_cases(connection, [row.id for row in rows[:limit]])
+    rows = tx.execute(query.limit(limit + 1)).all()
+    cases = load_cases(tx, [row.id for row in rows[:limit]])
     return CasePage(cases=tuple(cases), next_cursor=cursor_after(of, rows, limit))
 
 
-def load_cases(connection: sa.Connection, ids: Sequence[CommentId]) -> list[Case]:
+def load_cases(tx: sa.Connection, ids: Sequence[CommentId]) -> list[Case]:
     """Return the cases of these ids, in order, in two or three statements per thousand."""
     cases: dict[CommentId, Case] = {}
     for some in chunks(ids):
-        rows = connection.execute(_CASE_ROWS.where(comments.c.id.in_(some))).all()
-        found_decisions = _by_comment(connection, decisions, some, decision_from)
+        rows = tx.execute(_CASE_ROWS.where(comments.c.id.in_(some))).all()
+        found_decisions = _by_comment(tx, decisions, some, decision_from)
         # The newest report's label is in the comment's row; few comments have one.
         reported = [row.id for row in rows if row.reported_as]
-        found_reports = _by_comment(connection, reports, reported, report_from)
+        found_reports = _by_comment(tx, reports, reported, report_from)
         for row in rows:
             settings = settings_from(row.settings)
             cases[row.id] = Case(
@@ -342,10 +340,10 @@ _CASE_ROWS = (
 
 
 def _by_comment(
-    connection: sa.Connection, table: sa.Table, ids: Sequence[CommentId], read: Callable[[Row], _T]
+    tx: sa.Connection, table: sa.Table, ids: Sequence[CommentId], read: Callable[[Row], _T]
 ) -> defaultdict[CommentId, list[_T]]:
     found: defaultdict[CommentId, list[_T]] = defaultdict(list)
     query = sa.select(table).where(table.c.comment_id.in_(ids)).order_by(table.c.seq)
-    for row in connection.execute(query) if ids else ():
+    for row in tx.execute(query) if ids else ():
         found[row.comment_id].append(read(row))
     return found

@@ -34,6 +34,7 @@ from service.stores.sql.rows import (
     Values,
     comment_from,
     joined_endpoint,
+    reader,
     sent_values,
     settings_from,
 )
@@ -62,6 +63,9 @@ MAX_FOUND_BY_CONTENT = 100
 MOST_EARLY_DELETIONS = 10_000
 # Prefix of the fingerprints of comments with `keep=False`.
 _UNKEPT = "unkept:"
+
+
+_hits_from = reader(ListHits)
 
 
 class CommentStore(SqlStore):
@@ -134,12 +138,12 @@ class CommentStore(SqlStore):
         statement = sa.delete(early_deletions).where(
             early_deletions.c.site_comment_digest == site_comment_digest(site_id, site_comment_id)
         )
-        self.write(lambda connection: connection.execute(statement))
+        self.write(lambda tx: tx.execute(statement))
 
     def prune_deletions(self, *, noted_before: datetime) -> int:
         """Remove deletions that were recorded earlier; return how many."""
         statement = sa.delete(early_deletions).where(early_deletions.c.noted_at < noted_before)
-        return self.write(lambda connection: connection.execute(statement).rowcount)
+        return self.write(lambda tx: tx.execute(statement).rowcount)
 
     def load_unjudged(self, ids: Sequence[CommentId]) -> list[Attempt]:
         """Return the comments of `ids` that have no verdict, without duplicates, in order."""
@@ -150,7 +154,7 @@ class CommentStore(SqlStore):
             .outerjoin(site_endpoints, site_endpoints.c.site_id == sites.c.id)
             .where(waits_for_verdict)
         )
-        with reading(self._engine) as connection:
+        with reading(self._engine) as tx:
             found = {
                 row.id: Attempt(
                     comment=comment_from(row),
@@ -158,7 +162,7 @@ class CommentStore(SqlStore):
                     settings=settings_from(row.settings),
                     endpoint=joined_endpoint(row),
                 )
-                for row in rows_in(connection, query, comments.c.id, wanted)
+                for row in rows_in(tx, query, comments.c.id, wanted)
             }
         return [found[comment_id] for comment_id in wanted if comment_id in found]
 
@@ -192,8 +196,8 @@ class CommentStore(SqlStore):
         They were never queued and received before `received_before`, or queued before
         `queued_before`, or queued a minute before the lane's newest judged comment.
         """
-        with reading(self._engine) as connection:
-            newest = connection.scalar(
+        with reading(self._engine) as tx:
+            newest = tx.scalar(
                 sa.select(sa.func.max(comments.c.queued_at)).where(
                     has_verdict, comments.c.lane == lane.value
                 )
@@ -212,7 +216,7 @@ class CommentStore(SqlStore):
                 .order_by(comments.c.received_at, comments.c.id)
                 .limit(limit)
             )
-            return list(connection.scalars(query))
+            return list(tx.scalars(query))
 
     def count_pending(self) -> Mapping[Lane, int]:
         """Return the number of comments without a verdict, by lane."""
@@ -247,8 +251,8 @@ class CommentStore(SqlStore):
         names = {site_comment_digest(site_id, name): name for name in site_comment_ids}
         digest = comments.c.site_comment_digest
         query = sa.select(digest, comments.c.id)
-        with reading(self._engine) as connection:
-            return {names[key]: kept for key, kept in rows_in(connection, query, digest, [*names])}
+        with reading(self._engine) as tx:
+            return {names[key]: kept for key, kept in rows_in(tx, query, digest, [*names])}
 
     def find_unkept(self, *, since: datetime, before: datetime, limit: int) -> list[CommentId]:
         """Return comments with `keep=False` received in this period that are not withdrawn yet."""
@@ -285,14 +289,11 @@ class CommentStore(SqlStore):
 
         query = sa.select(
             listed.c.name,
-            sa.func.count().label("number"),
+            sa.func.count().label("comments"),
             ruled(Ruling.APPROVE).label("approved"),
             ruled(Ruling.REJECT).label("rejected"),
         ).group_by(listed.c.name)
-        return {
-            row.name: ListHits(comments=row.number, approved=row.approved, rejected=row.rejected)
-            for row in self._rows(query)
-        }
+        return {row.name: _hits_from(row) for row in self._rows(query)}
 
     def reposition(
         self, site_id: SiteId, *, after: CommentId | None, limit: int
@@ -342,15 +343,15 @@ class _TakenError(Exception):
     """A key was free when it was looked up and has been taken since."""
 
 
-def _add(connection: sa.Connection, rows: Sequence[Values]) -> list[Added]:
+def _add(tx: sa.Connection, rows: Sequence[Values]) -> list[Added]:
     # Locks the sites against concurrent `note_deletion` calls.
     wanted = sorted({row["site_id"] for row in rows})
     query = sa.select(sites.c.id).with_for_update(read=True, key_share=True)
-    locked = {row.id for row in rows_in(connection, query, sites.c.id, wanted)}
+    locked = {row.id for row in rows_in(tx, query, sites.c.id, wanted)}
     if missing := [one for one in wanted if one not in locked]:
         raise no_such("site", missing[0])
-    deleted = _find_deleted(connection, rows)
-    held = _find_held(connection, rows)
+    deleted = _find_deleted(tx, rows)
+    held = _find_held(tx, rows)
     answers, new = [], []
     for row in rows:
         added = _resolve(row, held)
@@ -360,9 +361,9 @@ def _add(connection: sa.Connection, rows: Sequence[Values]) -> list[Added]:
             held.update(dict.fromkeys(_claims(row), row))
             new.append(row)
         answers.append(added)
-    if _insert(connection, new) != len(new):
+    if _insert(tx, new) != len(new):
         raise _TakenError
-    mark_for_index(connection, [row["id"] for row in new])
+    mark_for_index(tx, [row["id"] for row in new])
     return answers
 
 
@@ -385,7 +386,7 @@ def _resolve(row: Values, held: Mapping[str, Values]) -> Added:
     return Added(outcome=outcome, comment_id=first["id"], is_kept=is_kept)
 
 
-def _find_deleted(connection: sa.Connection, rows: Sequence[Values]) -> set[CommentId]:
+def _find_deleted(tx: sa.Connection, rows: Sequence[Values]) -> set[CommentId]:
     """Return the comments that were deleted at their site after they were written."""
     digest = early_deletions.c.site_comment_digest
     query = sa.select(digest, early_deletions.c.deleted_at)
@@ -395,7 +396,7 @@ def _find_deleted(connection: sa.Connection, rows: Sequence[Values]) -> set[Comm
         for row in rows
         if (own := row["site_comment_id"])
     }
-    deleted_at = dict(rows_in(connection, query, digest, sorted(set(named.values()))))
+    deleted_at = dict(rows_in(tx, query, digest, sorted(set(named.values()))))
     return {
         row["id"]
         for row in rows
@@ -404,23 +405,23 @@ def _find_deleted(connection: sa.Connection, rows: Sequence[Values]) -> set[Comm
     }
 
 
-def _insert(connection: sa.Connection, rows: Sequence[Values]) -> int:
+def _insert(tx: sa.Connection, rows: Sequence[Values]) -> int:
     """Insert the rows whose keys are free; return how many, 0 if COPY finds a taken key."""
     # In a fixed order, so that concurrent calls rarely deadlock.
     rows = sorted(
         rows, key=lambda row: (str(row["idempotency_digest"]), str(row["site_comment_digest"]))
     )
-    if connection.dialect.name == "postgresql" and len(rows) >= COPIED_FROM:
+    if tx.dialect.name == "postgresql" and len(rows) >= COPIED_FROM:
         try:
-            insert_rows(connection, comments, rows)
-        except connection.dialect.loaded_dbapi.IntegrityError:
+            insert_rows(tx, comments, rows)
+        except tx.dialect.loaded_dbapi.IntegrityError:
             return 0
         return len(rows)
-    statement = insert_if_free(connection, comments).returning(comments.c.id)
-    return sum(len(connection.execute(statement, some).all()) for some in chunks(rows))
+    statement = insert_if_free(tx, comments).returning(comments.c.id)
+    return sum(len(tx.execute(statement, some).all()) for some in chunks(rows))
 
 
-def _find_held(connection: sa.Connection, rows: Sequence[Values]) -> dict[str, Values]:
+def _find_held(tx: sa.Connection, rows: Sequence[Values]) -> dict[str, Values]:
     """Return the comments that already hold these keys, by key."""
     held: dict[str, Values] = {}
     c = comments.c
@@ -433,7 +434,7 @@ def _find_held(connection: sa.Connection, rows: Sequence[Values]) -> dict[str, V
                 )
             )
         )
-        for row in connection.execute(query):
+        for row in tx.execute(query):
             kept = row._asdict()
             held.update(dict.fromkeys(_claims(kept), kept))
     return held

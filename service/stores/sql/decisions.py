@@ -210,8 +210,8 @@ class DecisionStore(SqlStore):
             .order_by(decisions.c.unremembered_since, decisions.c.seq)
             .limit(limit)
         )
-        with reading(self._engine) as connection:
-            return _with_comments(connection, connection.execute(query).all())
+        with reading(self._engine) as tx:
+            return _with_comments(tx, tx.execute(query).all())
 
     @transaction
     def mark_remembered(self, tx: sa.Connection, told: Sequence[Decision]) -> None:
@@ -258,8 +258,8 @@ class DecisionStore(SqlStore):
         """
         decision = sa.select(sa.func.max(decisions.c.seq)).scalar_subquery()
         act = sa.select(sa.func.max(audit_log.c.seq)).scalar_subquery()
-        with reading(self._engine) as connection:
-            row = connection.execute(sa.select(decision.label("decision"), act.label("act"))).one()
+        with reading(self._engine) as tx:
+            row = tx.execute(sa.select(decision.label("decision"), act.label("act"))).one()
             return row.decision or 0, row.act or 0
 
     def _page(self, wanted: sa.ColumnElement[bool], *, after: int, limit: int) -> DecidedPage:
@@ -269,42 +269,40 @@ class DecisionStore(SqlStore):
             .order_by(decisions.c.seq)
             .limit(limit)
         )
-        with reading(self._engine) as connection:
-            rows = connection.execute(query).all()
+        with reading(self._engine) as tx:
+            rows = tx.execute(query).all()
             return DecidedPage(
-                decided_comments=tuple(_with_comments(connection, rows)),
+                decided_comments=tuple(_with_comments(tx, rows)),
                 next_after=rows[-1].seq if rows else None,
             )
 
 
-def _log(connection: sa.Connection, changed: Sequence[Decision], acts: Acts | None) -> None:
+def _log(tx: sa.Connection, changed: Sequence[Decision], acts: Acts | None) -> None:
     if acts is not None:
-        insert_entries(connection, acts(changed))
+        insert_entries(tx, acts(changed))
 
 
-def _with_comments(connection: sa.Connection, rows: Sequence[Row]) -> list[DecidedComment]:
+def _with_comments(tx: sa.Connection, rows: Sequence[Row]) -> list[DecidedComment]:
     """Return the decisions of these rows, in order, each with its comment."""
     ids = sorted({row.comment_id for row in rows})
-    kept = rows_in(connection, sa.select(comments), comments.c.id, ids)
+    kept = rows_in(tx, sa.select(comments), comments.c.id, ids)
     found = {row.id: comment_from(row) for row in kept}
     return [
         DecidedComment(decision=decision_from(row), comment=found[row.comment_id]) for row in rows
     ]
 
 
-def _refuse_another(
-    connection: sa.Connection, comment_id: CommentId, expected: Collection[str]
-) -> None:
+def _refuse_another(tx: sa.Connection, comment_id: CommentId, expected: Collection[str]) -> None:
     """Raise `ConflictError` if a decision is in force that is not `expected`."""
     query = sa.select(decisions.c.id).where(
         decisions.c.comment_id == comment_id, decisions.c.undone_at.is_(None)
     )
-    if any(found not in expected for found in connection.scalars(query)):
+    if any(found not in expected for found in tx.scalars(query)):
         raise ConflictError("somebody decided this comment in the meantime")
 
 
 def _already_ruled(
-    connection: sa.Connection, like: Decision, ids: Sequence[CommentId], *, or_otherwise: bool
+    tx: sa.Connection, like: Decision, ids: Sequence[CommentId], *, or_otherwise: bool
 ) -> set[CommentId]:
     """Return the comments that are ruled alike, or were decided in the same bulk decision."""
     alike: sa.ColumnElement[bool] = decisions.c.undone_at.is_(None)
@@ -313,11 +311,11 @@ def _already_ruled(
     if like.bulk_decision_id is not None:
         alike = sa.or_(alike, decisions.c.stroke_id == like.bulk_decision_id)
     query = sa.select(decisions.c.comment_id).where(decisions.c.comment_id.in_(ids), alike)
-    return set(connection.scalars(query))
+    return set(tx.scalars(query))
 
 
 def _append(
-    connection: sa.Connection,
+    tx: sa.Connection,
     new: Sequence[Decision],
     positions: Mapping[CommentId, Position],
     messages: Sequence[Delivery],
@@ -325,17 +323,17 @@ def _append(
     """Add decisions of one action; return those they replace. The comments must be locked."""
     ids = [one.comment_id for one in new]
     replaced = _mark_undone(
-        connection, decisions.c.comment_id.in_(ids), by=new[0].decided_by, at=new[0].decided_at
+        tx, decisions.c.comment_id.in_(ids), by=new[0].decided_by, at=new[0].decided_at
     )
-    cancelled = cancel_unsent(connection, replaced)
+    cancelled = cancel_unsent(tx, replaced)
     taken = sa.select(decisions.c.id).where(decisions.c.id.in_([one.id for one in new]))
-    if connection.execute(taken.limit(1)).all():
+    if tx.execute(taken.limit(1)).all():
         raise ConflictError("there is a decision of this id already")
-    connection.execute(sa.insert(decisions), [decision_values(one) for one in new])
-    _update_comments(connection, [positions[key] for key in ids], by=new[0])
+    tx.execute(sa.insert(decisions), [decision_values(one) for one in new])
+    _update_comments(tx, [positions[key] for key in ids], by=new[0])
     corrects = {one.comment_id for one in replaced if one.id not in cancelled.unsent}
     insert_deliveries(
-        connection,
+        tx,
         [
             replace(one, corrects_told=one.comment_id in corrects)
             for one in kept_of(messages, cancelled)
@@ -345,20 +343,20 @@ def _append(
 
 
 def _apply_undo(
-    connection: sa.Connection,
+    tx: sa.Connection,
     undone: Sequence[Decision],
     positions: Mapping[CommentId, Position],
     messages: Sequence[Delivery],
 ) -> None:
     """Update comments and messages after decisions were undone. The comments must be locked."""
-    cancelled = cancel_unsent(connection, undone)
-    _update_comments(connection, [positions[one.comment_id] for one in undone], by=None)
+    cancelled = cancel_unsent(tx, undone)
+    _update_comments(tx, [positions[one.comment_id] for one in undone], by=None)
     silent = {one.comment_id for one in undone if one.id in cancelled.unsent}
-    insert_deliveries(connection, kept_of(messages, cancelled, silent=silent))
+    insert_deliveries(tx, kept_of(messages, cancelled, silent=silent))
 
 
 def _mark_undone(
-    connection: sa.Connection, wanted: sa.ColumnElement[bool], *, by: str, at: datetime
+    tx: sa.Connection, wanted: sa.ColumnElement[bool], *, by: str, at: datetime
 ) -> list[Decision]:
     """Mark matching decisions in force as undone; return them, sorted by number."""
     statement = (
@@ -367,12 +365,12 @@ def _mark_undone(
         .values(undone_at=at, undone_by=by, unremembered_since=at)
         .returning(*decisions.c)
     )
-    rows = sorted(connection.execute(statement).all(), key=lambda row: row.seq)
+    rows = sorted(tx.execute(statement).all(), key=lambda row: row.seq)
     return [decision_from(row) for row in rows]
 
 
 def _update_comments(
-    connection: sa.Connection, positions: Sequence[Position], *, by: Decision | None
+    tx: sa.Connection, positions: Sequence[Position], *, by: Decision | None
 ) -> None:
     """Set the comments' `decided` and `review_rank`; None undoes.
 
@@ -387,12 +385,12 @@ def _update_comments(
         rank = rank_of(replace(one, decided=by is not None, review_rank=before))
         ranks.append({"decided_id": one.id, "decided": by is not None, "review_rank": rank})
     is_it = comments.c.id == sa.bindparam("decided_id")
-    connection.execute(sa.update(comments).where(is_it), ranks)
+    tx.execute(sa.update(comments).where(is_it), ranks)
 
 
-def _count(connection: sa.Connection, bulk_decision_id: str, decided: Sequence[Position]) -> None:
+def _count(tx: sa.Connection, bulk_decision_id: str, decided: Sequence[Position]) -> None:
     """Add comments to the counts and sites of a locked bulk decision."""
-    connection.execute(
+    tx.execute(
         sa.update(strokes)
         .where(strokes.c.id == bulk_decision_id)
         .values(
@@ -402,7 +400,7 @@ def _count(connection: sa.Connection, bulk_decision_id: str, decided: Sequence[P
     )
     site_ids = sorted({one.site_id for one in decided})
     rows = [{"stroke_id": bulk_decision_id, "site_id": site_id} for site_id in site_ids]
-    connection.execute(insert_if_free(connection, stroke_sites), rows)
+    tx.execute(insert_if_free(tx, stroke_sites), rows)
 
 
 _in_force = (
@@ -433,8 +431,8 @@ class BulkDecisionStore(SqlStore):
 
     def get(self, bulk_decision_id: str) -> BulkDecision:
         """Return a bulk decision. Raise `NotFoundError` if it is unknown."""
-        with reading(self._engine) as connection:
-            return _get(connection, bulk_decision_id)
+        with reading(self._engine) as tx:
+            return _get(tx, bulk_decision_id)
 
     @transaction
     def take_back(
@@ -476,19 +474,19 @@ class BulkDecisionStore(SqlStore):
             )
             at_any = sa.exists().where(stroke_sites.c.stroke_id == strokes.c.id)
             query = query.where(at_any, sa.not_(at_another))
-        with reading(self._engine) as connection:
-            return _with_sites(connection, connection.execute(query).all())
+        with reading(self._engine) as tx:
+            return _with_sites(tx, tx.execute(query).all())
 
 
-def _get(connection: sa.Connection, bulk_decision_id: str) -> BulkDecision:
-    row = connection.execute(_QUERY.where(strokes.c.id == bulk_decision_id)).one_or_none()
-    return _with_sites(connection, [known(row, "bulk decision", bulk_decision_id)])[0]
+def _get(tx: sa.Connection, bulk_decision_id: str) -> BulkDecision:
+    row = tx.execute(_QUERY.where(strokes.c.id == bulk_decision_id)).one_or_none()
+    return _with_sites(tx, [known(row, "bulk decision", bulk_decision_id)])[0]
 
 
-def _with_sites(connection: sa.Connection, rows: Sequence[Row]) -> list[BulkDecision]:
+def _with_sites(tx: sa.Connection, rows: Sequence[Row]) -> list[BulkDecision]:
     query = sa.select(stroke_sites).where(stroke_sites.c.stroke_id.in_([row.id for row in rows]))
     sites: dict[str, list[SiteId]] = {}
-    for row in connection.execute(query.order_by(stroke_sites.c.site_id)):
+    for row in tx.execute(query.order_by(stroke_sites.c.site_id)):
         sites.setdefault(row.stroke_id, []).append(row.site_id)
     return [
         replace(

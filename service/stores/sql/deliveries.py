@@ -82,7 +82,7 @@ class DeliveryStore(SqlStore):
         Each gets a `seq`, which increases per comment in the order of adding.
         """
         if deliveries:
-            self.write(lambda connection: insert_deliveries(connection, deliveries))
+            self.write(lambda tx: insert_deliveries(tx, deliveries))
 
     @transaction
     def take_due(
@@ -204,8 +204,8 @@ class DeliveryStore(SqlStore):
             refused = refused.where(site_endpoints.c.site_id.in_(site_ids))
         counted = sa.select(sa.func.count()).select_from(dead.limit(at_most).subquery())
         query = sa.select(counted.scalar_subquery(), refused.scalar_subquery())
-        with reading(self._engine) as connection:
-            given_up, stopped = connection.execute(query).one()
+        with reading(self._engine) as tx:
+            given_up, stopped = tx.execute(query).one()
         return Troubles(given_up=given_up, refused=stopped)
 
     def attempts(self, delivery_id: str) -> list[DeliveryAttempt]:
@@ -233,32 +233,30 @@ class DeliveryStore(SqlStore):
         return len(ids)
 
 
-def insert_deliveries(connection: sa.Connection, new: Sequence[Delivery]) -> None:
+def insert_deliveries(tx: sa.Connection, new: Sequence[Delivery]) -> None:
     """Add deliveries within a transaction; see `DeliveryStore.add`."""
     # Locked, so that a comment's `seq` follows the order of commits.
     query = sa.select(comments.c.id, comments.c.site_id).order_by(comments.c.id)
     query = query.with_for_update(key_share=True)
     ids = sorted({delivery.comment_id for delivery in new})
-    site_of = {row.id: row.site_id for row in rows_in(connection, query, comments.c.id, ids)}
+    site_of = {row.id: row.site_id for row in rows_in(tx, query, comments.c.id, ids)}
     for delivery in new:
         if site_of.get(delivery.comment_id) != delivery.site_id:
             raise no_such("comment", delivery.comment_id)
-    insert_of_locked(connection, new)
+    insert_of_locked(tx, new)
 
 
-def insert_of_locked(connection: sa.Connection, new: Sequence[Delivery]) -> None:
+def insert_of_locked(tx: sa.Connection, new: Sequence[Delivery]) -> None:
     """Add deliveries within a transaction that has locked their comments."""
     if not new:
         return
     # Row by row, so that `seq` follows the order of `new`.
     rows = [delivery_values(delivery) for delivery in new]
-    connection.execute(insert_if_free(connection, deliveries), rows)
-    _schedule_first(connection, sorted({delivery.comment_id for delivery in new}))
+    tx.execute(insert_if_free(tx, deliveries), rows)
+    _schedule_first(tx, sorted({delivery.comment_id for delivery in new}))
 
 
-def hasten_callbacks(
-    connection: sa.Connection, comment_ids: Sequence[CommentId], *, at: datetime
-) -> None:
+def hasten_callbacks(tx: sa.Connection, comment_ids: Sequence[CommentId], *, at: datetime) -> None:
     """Make the Akismet callbacks of comments that have their verdict now due at `at`.
 
     Their comments must be locked.
@@ -268,16 +266,16 @@ def hasten_callbacks(
         .where(is_first_in_line, _d.lent_until.is_(None), _d.form == DeliveryForm.AKISMET.value)
         .values(due_at=at, next_try_at=at)
     )
-    execute_in(connection, sooner, _d.comment_id, comment_ids)
+    execute_in(tx, sooner, _d.comment_id, comment_ids)
 
 
-def cancel_unsent(connection: sa.Connection, undone: Sequence[Decision]) -> Cancelled:
+def cancel_unsent(tx: sa.Connection, undone: Sequence[Decision]) -> Cancelled:
     """Delete unsent messages of these decisions, whose comments must be locked."""
     ids = [one.id for one in undone]
     told = set(ids)
     lack_verdict: set[CommentId] = set()
     for some in chunks(undone):
-        unsent = connection.execute(
+        unsent = tx.execute(
             sa.delete(deliveries)
             .where(_d.decision_id.in_([one.id for one in some]), is_unsent)
             .returning(_d.decision_id, _d.comment_id, _d.event, _d.corrects_told)
@@ -288,13 +286,13 @@ def cancel_unsent(connection: sa.Connection, undone: Sequence[Decision]) -> Canc
         told -= {row.decision_id for row in rulings if not row.corrects_told}
         lack_verdict |= {row.comment_id for row in unsent if row.event != EventKind.DECISION.value}
         left = sa.select(_d.decision_id).where(_d.decision_id.in_([one.id for one in some]))
-        told |= set(connection.scalars(left))
-        _schedule_first(connection, [one.comment_id for one in some])
+        told |= set(tx.scalars(left))
+        _schedule_first(tx, [one.comment_id for one in some])
     return Cancelled(unsent=frozenset(ids) - told, lack_verdict=frozenset(lack_verdict))
 
 
 def _lock_comment_of(
-    connection: sa.Connection, delivery_id: str, *, only_leased: bool = False
+    tx: sa.Connection, delivery_id: str, *, only_leased: bool = False
 ) -> Delivery | None:
     """Return a delivery, None if unknown, with its comment locked so that its queue is stable."""
     query = (
@@ -305,13 +303,13 @@ def _lock_comment_of(
     )
     if only_leased:
         query = query.where(_d.lent_until.is_not(None))
-    row = connection.execute(query).one_or_none()
+    row = tx.execute(query).one_or_none()
     return None if row is None else delivery_from(row)
 
 
-def _update(connection: sa.Connection, delivery: Delivery) -> None:
+def _update(tx: sa.Connection, delivery: Delivery) -> None:
     """Update a delivery and end its lease; `_schedule_first` must follow."""
-    connection.execute(
+    tx.execute(
         sa.update(deliveries)
         .where(deliveries.c.seq == delivery.seq)
         .values(
@@ -325,7 +323,7 @@ def _update(connection: sa.Connection, delivery: Delivery) -> None:
     )
 
 
-def _replay(connection: sa.Connection, ids: Sequence[str], at: datetime) -> int:
+def _replay(tx: sa.Connection, ids: Sequence[str], at: datetime) -> int:
     line = (
         sa.select(comments.c.id)
         .where(
@@ -334,14 +332,14 @@ def _replay(connection: sa.Connection, ids: Sequence[str], at: datetime) -> int:
         .order_by(comments.c.id)
         .with_for_update(key_share=True)
     )
-    locked = list(connection.scalars(line))
-    revived = connection.execute(
+    locked = list(tx.scalars(line))
+    revived = tx.execute(
         sa.update(deliveries)
         .where(deliveries.c.id.in_(ids), deliveries.c.state == DeliveryState.DEAD.value)
         .values(state=DeliveryState.WAITING.value, attempts=0, next_try_at=at, ended_at=None)
     )
     # Revived deliveries precede those that waited behind them, unless one of these is being sent.
-    connection.execute(
+    tx.execute(
         sa.update(deliveries)
         .where(
             deliveries.c.comment_id.in_(locked),
@@ -350,11 +348,11 @@ def _replay(connection: sa.Connection, ids: Sequence[str], at: datetime) -> int:
         )
         .values(due_at=None)
     )
-    _schedule_first(connection, locked)
+    _schedule_first(tx, locked)
     return revived.rowcount
 
 
-def _schedule_first(connection: sa.Connection, ids: Sequence[CommentId]) -> None:
+def _schedule_first(tx: sa.Connection, ids: Sequence[CommentId]) -> None:
     """Set `due_at` of each comment's first waiting delivery, unless one is already due."""
     for some in chunks(ids):
         line = deliveries.alias("line")
@@ -364,7 +362,7 @@ def _schedule_first(connection: sa.Connection, ids: Sequence[CommentId]) -> None
             .group_by(line.c.comment_id)
             .having(sa.func.count(line.c.due_at) == 0)
         )
-        connection.execute(
+        tx.execute(
             sa.update(deliveries)
             .where(_d.seq.in_(first))
             .values(due_at=sa.func.coalesce(_d.lent_until, _d.next_try_at, _d.created_at))

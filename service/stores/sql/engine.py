@@ -7,7 +7,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -60,34 +59,27 @@ _IS_DAMAGED = "the database cannot be used now: its file is damaged"
 _FORMS = "a database URL begins with postgresql:// or is sqlite:///FILE"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Connections:
-    """Limits of a process's connection pool.
-
-    With `behind_pooler` no transaction relies on an earlier one's session, because PgBouncer lends
-    a connection per transaction: nothing is prepared, and each transaction sets its own timeouts.
-    """
-
-    kept: int = 8
-    # The API serves up to 512 requests at once.
-    more: int = 56
-    recycle_seconds: int = 1_800
-    behind_pooler: bool = False
-
-
 def create_engine(
-    url: str, *, lock_timeout_ms: int = _LOCK_TIMEOUT_MS, connections: Connections | None = None
+    url: str,
+    *,
+    lock_timeout_ms: int = _LOCK_TIMEOUT_MS,
+    kept: int = 8,
+    more: int = 56,
+    recycle_seconds: int = 1_800,
+    behind_pooler: bool = False,
 ) -> sa.Engine:
     """Return an engine for a `sqlite:///file` or `postgresql://` URL; it connects lazily.
 
-    Statements fail that wait longer than `lock_timeout_ms` for a lock. Raise `ValueError` for any
-    other URL, without its password in the message, and for PostgreSQL if its driver is missing.
+    It keeps `kept` connections open, and opens `more` under load. Statements fail that wait longer
+    than `lock_timeout_ms` for a lock. With `behind_pooler` no transaction relies on an earlier
+    one's session, because PgBouncer lends a connection per transaction: nothing is prepared, and
+    each transaction sets its own timeouts. Raise `ValueError` for any other URL, without its
+    password in the message, and for PostgreSQL if its driver is missing.
     """
-    connections = connections or Connections()
-    pool = {
+    options: dict[str, Any] = {
         "hide_parameters": True,
-        "pool_size": connections.kept,
-        "max_overflow": connections.more,
+        "pool_size": kept,
+        "max_overflow": more,
         "pool_timeout": _POOL_TIMEOUT_SECONDS,
         "execution_options": {_STATE: _State(lock_timeout_ms / 1000)},
     }
@@ -100,13 +92,14 @@ def create_engine(
     if backend in ("postgres", "postgresql"):
         try:
             parsed = parsed.set(drivername="postgresql+psycopg")
-            return _postgresql_engine(parsed, lock_timeout_ms, connections, pool)
+            options["pool_recycle"] = recycle_seconds
+            return _postgresql_engine(parsed, lock_timeout_ms, options, behind_pooler=behind_pooler)
         except ImportError:
             msg = f"PostgreSQL needs its driver, psycopg: run `{install_command('postgres')}`"
             raise ValueError(msg) from None
     if backend == "sqlite" and parsed.database not in (None, "", ":memory:"):
         waits = {"timeout": lock_timeout_ms / 1000}
-        engine = sa.create_engine(parsed.set(drivername="sqlite"), connect_args=waits, **pool)
+        engine = sa.create_engine(parsed.set(drivername="sqlite"), connect_args=waits, **options)
         sa.event.listen(engine, "connect", _prepare_sqlite)
         sa.event.listen(engine, "begin", _begin_sqlite)
         return engine
@@ -172,16 +165,15 @@ def _turn(engine: sa.Engine) -> Iterator[None]:
 
 
 def _postgresql_engine(
-    url: sa.URL, lock_timeout_ms: int, connections: Connections, pool: Mapping[str, Any]
+    url: sa.URL, lock_timeout_ms: int, options: Mapping[str, Any], *, behind_pooler: bool
 ) -> sa.Engine:
     engine = sa.create_engine(
         url,
-        **pool,
-        pool_recycle=connections.recycle_seconds,
+        **options,
         isolation_level="READ COMMITTED",
         connect_args={
             # Executions before a statement is prepared; 5 is psycopg's default.
-            "prepare_threshold": None if connections.behind_pooler else 5,
+            "prepare_threshold": None if behind_pooler else 5,
             "connect_timeout": _CONNECT_TIMEOUT_SECONDS,
             "application_name": "slopsieve",
             "tcp_user_timeout": _STATEMENT_TIMEOUT_MS,
@@ -223,7 +215,7 @@ def _postgresql_engine(
         except engine.dialect.loaded_dbapi.Error as error:
             raise InvalidatePoolError("the connection does not answer") from error
 
-    if connections.behind_pooler:
+    if behind_pooler:
         sa.event.listen(engine, "begin", limit_transaction)
     else:
         sa.event.listen(engine, "connect", limit_session)
@@ -241,13 +233,7 @@ class _SharedConnection(threading.local):
 
     def take(self, engine: sa.Engine) -> sa.Connection:
         if self.connection is None:
-            connection = _reader(engine)
-            try:
-                connection.begin()
-            except BaseException:
-                connection.close()
-                raise
-            self.connection = connection
+            self.connection = _reader(engine)
         return self.connection
 
     def release(self) -> None:

@@ -8,7 +8,6 @@ from typing import Any
 import sqlalchemy as sa
 
 from service.domain.comment import Lane
-from service.domain.decision import Ruling
 from service.domain.delivery import DeliveryState
 from service.domain.figures import (
     P_SPAM_EDGES,
@@ -25,6 +24,7 @@ from service.domain.verdict import Outcome
 from service.stores.cursor import APPEAL_RANK, CHECK_RANK, REST_RANK, UNSURE_RANK
 from service.stores.sql.base import SqlStore, of_sites
 from service.stores.sql.engine import reading
+from service.stores.sql.rows import reader
 from service.stores.sql.tables import (
     comments,
     decisions,
@@ -57,6 +57,10 @@ _followed_entry = sa.exists().where(
 )
 
 
+_day_from = reader(DayCount, day=lambda days: _FIRST_DAY + timedelta(days))
+_audit_from = reader(AuditCount)
+
+
 class FigureStore(SqlStore):
     """Counts comments for the figures."""
 
@@ -72,15 +76,15 @@ class FigureStore(SqlStore):
             comments.c.outcome == Outcome.UNSURE.value,
             comments.c.degraded.is_(True),
         )
-        with reading(self._engine) as connection:
+        with reading(self._engine) as tx:
             return FigureCounts(
-                days=_days(connection, scope),
-                degraded=connection.execute(degraded).scalar_one(),
-                waiting=_waiting(connection, scope),
-                audited=_audited(connection, scope),
-                waited=_waited(connection, scope),
-                recent_scores=_scores(connection, scope, recently, scope.until),
-                earlier_scores=_scores(connection, scope, recently - EARLIER, recently),
+                days=_days(tx, scope),
+                degraded=tx.execute(degraded).scalar_one(),
+                waiting=_waiting(tx, scope),
+                audited=_audited(tx, scope),
+                waited=_waited(tx, scope),
+                recent_scores=_scores(tx, scope, recently, scope.until),
+                earlier_scores=_scores(tx, scope, recently - EARLIER, recently),
             )
 
 
@@ -94,33 +98,29 @@ def _received(
     return [*wanted, received_at >= (since or scope.since), received_at <= (until or scope.until)]
 
 
-def _days(connection: sa.Connection, scope: Scope) -> tuple[DayCount, ...]:
-    day = _utc_day(connection).label("day")
-    number = sa.func.count().label("number")
+def _days(tx: sa.Connection, scope: Scope) -> tuple[DayCount, ...]:
+    day = _utc_day(tx).label("day")
+    number = sa.func.count().label("comments")
     query = sa.select(day, comments.c.outcome, number).where(*_received(scope))
     # Separately, because an index cannot serve both conditions at once.
     conditions = (comments.c.outcome.in_([one.value for one in Outcome]), has_no_verdict)
     return tuple(
-        DayCount(
-            day=_FIRST_DAY + timedelta(row.day),
-            outcome=row.outcome and Outcome(row.outcome),
-            comments=row.number,
-        )
+        _day_from(row)
         for wanted in conditions
-        for row in connection.execute(query.where(wanted).group_by(day, comments.c.outcome))
+        for row in tx.execute(query.where(wanted).group_by(day, comments.c.outcome))
     )
 
 
-def _utc_day(connection: sa.Connection) -> sa.ColumnElement[Any]:
+def _utc_day(tx: sa.Connection) -> sa.ColumnElement[Any]:
     """Return the UTC day since 1970, without parameters, so that it can be grouped by."""
     received_at = comments.c.received_at
-    if connection.dialect.name == "postgresql":
+    if tx.dialect.name == "postgresql":
         utc = sa.func.timezone(sa.literal_column("'UTC'"), received_at)
         return sa.cast(utc, sa.Date) - sa.literal_column("DATE '1970-01-01'", sa.Date)
     return sa.type_coerce(received_at, sa.BigInteger).op("/")(sa.literal_column("86400000000"))
 
 
-def _waiting(connection: sa.Connection, scope: Scope) -> WaitingNow:
+def _waiting(tx: sa.Connection, scope: Scope) -> WaitingNow:
     columns = (comments.c.review_rank, comments.c.audit)
     query = (
         sa.select(
@@ -131,7 +131,7 @@ def _waiting(connection: sa.Connection, scope: Scope) -> WaitingNow:
         .where(waits_for_review, *of_sites(scope.site_ids))
         .group_by(*columns)
     )
-    found = connection.execute(query).all()
+    found = tx.execute(query).all()
     to_check = [row for row in found if row.review_rank > UNSURE_RANK]
     return WaitingNow(
         unsure=sum(row.number for row in found if row.review_rank <= UNSURE_RANK),
@@ -141,10 +141,10 @@ def _waiting(connection: sa.Connection, scope: Scope) -> WaitingNow:
     )
 
 
-def _audited(connection: sa.Connection, scope: Scope) -> tuple[AuditCount, ...]:
+def _audited(tx: sa.Connection, scope: Scope) -> tuple[AuditCount, ...]:
     key = (comments.c.outcome, decisions.c.ruling)
     query = (
-        sa.select(*key, sa.func.count().label("number"))
+        sa.select(*key, sa.func.count().label("comments"))
         .select_from(comments.outerjoin(decisions, _decided_by_person))
         .where(
             *_received(scope),
@@ -154,17 +154,10 @@ def _audited(connection: sa.Connection, scope: Scope) -> tuple[AuditCount, ...]:
         )
         .group_by(*key)
     )
-    return tuple(
-        AuditCount(
-            outcome=Outcome(row.outcome),
-            ruling=None if row.ruling is None else Ruling(row.ruling),
-            comments=row.number,
-        )
-        for row in connection.execute(query)
-    )
+    return tuple(map(_audit_from, tx.execute(query)))
 
 
-def _waited(connection: sa.Connection, scope: Scope) -> tuple[float, ...]:
+def _waited(tx: sa.Connection, scope: Scope) -> tuple[float, ...]:
     query = (
         sa.select(decisions.c.decided_at, comments.c.received_at)
         .select_from(decisions.join(comments, _decided_by_person))
@@ -178,14 +171,11 @@ def _waited(connection: sa.Connection, scope: Scope) -> tuple[float, ...]:
         .limit(MAX_WAITED)
     )
     return tuple(
-        max(0.0, (row.decided_at - row.received_at).total_seconds())
-        for row in connection.execute(query)
+        max(0.0, (row.decided_at - row.received_at).total_seconds()) for row in tx.execute(query)
     )
 
 
-def _scores(
-    connection: sa.Connection, scope: Scope, since: datetime, until: datetime
-) -> tuple[int, ...]:
+def _scores(tx: sa.Connection, scope: Scope, since: datetime, until: datetime) -> tuple[int, ...]:
     last = len(P_SPAM_EDGES) - 2
     steps = enumerate(P_SPAM_EDGES[1:-1])
     in_bin = sa.case(*((comments.c.p_spam < edge, n) for n, edge in steps), else_=last)
@@ -194,7 +184,7 @@ def _scores(
         .where(*_received(scope, since, until), has_verdict)
         .group_by(in_bin)
     )
-    found = {row.in_bin: row.number for row in connection.execute(query)}
+    found = {row.in_bin: row.number for row in tx.execute(query)}
     return tuple(found.get(number, 0) for number in range(last + 1))
 
 
@@ -212,25 +202,23 @@ class BacklogStore(SqlStore):
 
     def count(self) -> Backlog:
         """Return the counts of what waits, in one snapshot, from indexes only."""
-        with reading(self._engine) as connection:
-            unjudged = _by(connection, comments.c.lane, comments.c.received_at, waits_for_verdict)
-            review = _by(
-                connection, comments.c.review_rank, comments.c.received_at, waits_for_review
-            )
+        with reading(self._engine) as tx:
+            unjudged = _by(tx, comments.c.lane, comments.c.received_at, waits_for_verdict)
+            review = _by(tx, comments.c.review_rank, comments.c.received_at, waits_for_review)
             held = sa.select(_NUMBER, sa.func.min(comments.c.received_at).label("oldest"))
-            row = connection.execute(held.where(is_held_as_spam)).one()
+            row = tx.execute(held.where(is_held_as_spam)).one()
             review[REST_RANK] = Waiting(number=row.number, oldest=row.oldest)
             # One query per outcome, because the index sorts by outcome and age.
             received_at = sa.select(comments.c.received_at).order_by(comments.c.received_at)
             oldest: list[datetime | None] = [
-                connection.scalar(
+                tx.scalar(
                     received_at.where(
                         is_kept_and_judged, comments.c.outcome == outcome.value
                     ).limit(1)
                 )
                 for outcome in Outcome
             ]
-            told = _by(connection, deliveries.c.state, deliveries.c.created_at, is_undelivered)
+            told = _by(tx, deliveries.c.state, deliveries.c.created_at, is_undelivered)
             return Backlog(
                 unjudged={lane: unjudged.get(lane.value, Waiting()) for lane in Lane},
                 review={part: review.get(rank, Waiting()) for rank, part in _PARTS.items()},
@@ -247,13 +235,11 @@ class BacklogStore(SqlStore):
             .order_by(comments.c.received_at)
             .limit(1)
         )
-        with reading(self._engine) as connection:
-            oldest: datetime | None = connection.scalar(query)
-            return oldest
+        return self._find(query, lambda row: row.received_at)
 
 
 def _by(
-    connection: sa.Connection,
+    tx: sa.Connection,
     key: sa.Column[str] | sa.Column[int],
     moment: sa.Column[datetime],
     wanted: sa.ColumnElement[bool],
@@ -263,6 +249,4 @@ def _by(
         .where(wanted)
         .group_by(key)
     )
-    return {
-        row.key: Waiting(number=row.number, oldest=row.oldest) for row in connection.execute(query)
-    }
+    return {row.key: Waiting(number=row.number, oldest=row.oldest) for row in tx.execute(query)}

@@ -6,6 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 import sqlalchemy as sa
@@ -125,9 +126,9 @@ class ListEntryStore(SqlStore):
     def known_by(self, keys: Sequence[str]) -> list[ListEntry]:
         """Return the entries that `forget` would delete, removed or not, by id."""
         query = sa.select(list_entries).order_by(_c.id)
-        with reading(self._engine) as connection:
-            ids = _known_by(connection, frozenset(keys))
-            return [_entry_from(row) for row in rows_in(connection, query, _c.id, ids)]
+        with reading(self._engine) as tx:
+            ids = _known_by(tx, frozenset(keys))
+            return [_entry_from(row) for row in rows_in(tx, query, _c.id, ids)]
 
     def get(self, entry_id: str) -> ListEntry:
         """Return an entry, removed or not. Raise `NotFoundError` if it is unknown."""
@@ -156,8 +157,8 @@ class ListEntryStore(SqlStore):
 
     def in_force(self, at: datetime) -> list[ListEntry]:
         """Return all entries that are neither removed nor expired at `at`, in no order."""
-        with reading(self._engine) as connection:
-            return _in_force(connection, at)
+        with reading(self._engine) as tx:
+            return _in_force(tx, at)
 
     def version(self) -> int:
         """Return a number that increases with every change except hits; cheap to read."""
@@ -177,11 +178,11 @@ class ListEntryStore(SqlStore):
                 last_hit_at=sa.bindparam("at", type_=_c.last_hit_at.type),
             )
         )
-        self.write(lambda connection: connection.execute(statement, rows))
+        self.write(lambda tx: tx.execute(statement, rows))
 
 
-def _in_force(connection: sa.Connection, at: datetime) -> list[ListEntry]:
-    rows = connection.execute(sa.select(list_entries).where(_is_in_force(at))).all()
+def _in_force(tx: sa.Connection, at: datetime) -> list[ListEntry]:
+    rows = tx.execute(sa.select(list_entries).where(_is_in_force(at))).all()
     entries = []
     for row in rows:
         # An entry of a kind from a later version must not prevent judging.
@@ -193,7 +194,7 @@ def _in_force(connection: sa.Connection, at: datetime) -> list[ListEntry]:
     return entries
 
 
-def _is_of_erased(connection: sa.Connection, entry: ListEntry) -> bool:
+def _is_of_erased(tx: sa.Connection, entry: ListEntry) -> bool:
     """Return True if the entry's comment no longer has the keys of a person."""
     if entry.comment_id is None or entry.kind.value not in _PERSONAL:
         return False
@@ -201,32 +202,32 @@ def _is_of_erased(connection: sa.Connection, entry: ListEntry) -> bool:
         comments.c.sender_email_key.in_(entry.keys), comments.c.sender_address_key.in_(entry.keys)
     )
     query = sa.select(comments.c.id).where(comments.c.id == entry.comment_id, has_keys)
-    return connection.scalar(query) is None
+    return tx.scalar(query) is None
 
 
 def _mark(
-    connection: sa.Connection,
+    tx: sa.Connection,
     entry_id: str,
     if_so: sa.ColumnElement[bool],
     values: Values,
     act: Callable[[ListEntry], AuditEntry] | None,
 ) -> None:
     statement = sa.update(list_entries).where(_c.id == entry_id, if_so).values(values)
-    rows = connection.execute(statement.returning(*list_entries.c)).all()
-    insert_entries(connection, [act(_entry_from(row)) for row in rows] if act else [])
+    rows = tx.execute(statement.returning(*list_entries.c)).all()
+    insert_entries(tx, [act(_entry_from(row)) for row in rows] if act else [])
 
 
-def _count_change(connection: sa.Connection) -> None:
-    statement = upsert(connection, list_version).values(id=_ONLY_ROW, version=1)
-    connection.execute(
+def _count_change(tx: sa.Connection) -> None:
+    statement = upsert(tx, list_version).values(id=_ONLY_ROW, version=1)
+    tx.execute(
         statement.on_conflict_do_update(
             index_elements=["id"], set_={"version": list_version.c.version + 1}
         )
     )
 
 
-def _known_by(connection: sa.Connection, keys: frozenset[str]) -> list[str]:
-    rows = connection.execute(sa.select(_c.id, _c["keys"]).where(_c.kind.in_(_PERSONAL)))
+def _known_by(tx: sa.Connection, keys: frozenset[str]) -> list[str]:
+    rows = tx.execute(sa.select(_c.id, _c["keys"]).where(_c.kind.in_(_PERSONAL)))
     return sorted(row[0] for row in rows if keys.intersection(row[1]))
 
 
@@ -254,35 +255,30 @@ def _conditions(criteria: EntryFilter) -> list[sa.ColumnElement[bool]]:
 RECHECK_SECONDS = 0.5
 
 
+@dataclass(eq=False)
 class BookKeeper:
     """Caches the entries in force for judging; checks for changes every half second."""
 
-    def __init__(
-        self,
-        store: ListEntryStore,
-        clock: Callable[[], datetime],
-        *,
-        recheck_seconds: float = RECHECK_SECONDS,
-        monotonic: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._store = store
-        self._clock = clock
-        self._recheck_seconds = recheck_seconds
-        self._monotonic = monotonic
+    store: ListEntryStore
+    clock: Callable[[], datetime]
+    recheck_seconds: float = RECHECK_SECONDS
+    monotonic: Callable[[], float] = time.monotonic
+
+    def __post_init__(self) -> None:
         self._lock = threading.Lock()
         self._book = EntryBook()
         self._version: int | None = None
-        self._checked_at: float | None = None
+        self._checked_at = float("-inf")
 
     def current(self) -> EntryBook:
         """Return the book, at most `recheck_seconds` old. Raise `StoreUnavailableError`."""
         with self._lock:
-            now = self._monotonic()
-            if self._checked_at is None or now - self._checked_at >= self._recheck_seconds:
+            now = self.monotonic()
+            if now - self._checked_at >= self.recheck_seconds:
                 # Read first, so that a change during the read is noticed next time.
-                version = self._store.version()
+                version = self.store.version()
                 if version != self._version:
-                    self._book = EntryBook(self._store.in_force(self._clock()))
+                    self._book = EntryBook(self.store.in_force(self.clock()))
                     self._version = version
                 self._checked_at = now
             return self._book

@@ -13,7 +13,6 @@ from service.domain.user import SecondFactor, User, UserSession
 from service.ports.audit import AuditEntry, CountAct
 from service.stores.sql.audit_log import insert_entry
 from service.stores.sql.base import SqlStore, insert_new, known, refuse_unknown, transaction
-from service.stores.sql.engine import reading
 from service.stores.sql.rows import reader, user_from, user_values, writer
 from service.stores.sql.tables import recovery_codes, second_factors, user_sessions, users
 
@@ -159,7 +158,7 @@ class SessionStore(SqlStore):
 
 
 def end_sessions(
-    connection: sa.Connection,
+    tx: sa.Connection,
     user_id: str,
     *,
     at: datetime,
@@ -174,7 +173,7 @@ def end_sessions(
     )
     if which is not None:
         statement = statement.where(which)
-    return len(connection.execute(statement).all())
+    return len(tx.execute(statement).all())
 
 
 _factor_values, _factor_from = writer(SecondFactor), reader(SecondFactor)
@@ -210,8 +209,7 @@ class SecondFactorStore(SqlStore):
 
     def user_ids(self) -> frozenset[str]:
         """Return the ids of all accounts with a second factor."""
-        with reading(self._engine) as connection:
-            return frozenset(connection.scalars(sa.select(second_factors.c.user_id)))
+        return frozenset(row.user_id for row in self._rows(sa.select(second_factors.c.user_id)))
 
     def use_step(self, user_id: str, step: int) -> bool:
         """Mark a time step as used; return False if it or a later one already was."""
@@ -259,11 +257,11 @@ def _recovery_codes(user_id: str) -> sa.Select[int]:
     return codes.where(recovery_codes.c.user_id == user_id)
 
 
-def _remove(connection: sa.Connection, user_id: str) -> bool:
-    connection.execute(sa.delete(recovery_codes).where(recovery_codes.c.user_id == user_id))
+def _remove(tx: sa.Connection, user_id: str) -> bool:
+    tx.execute(sa.delete(recovery_codes).where(recovery_codes.c.user_id == user_id))
     statement = (
         sa.delete(second_factors)
         .where(second_factors.c.user_id == user_id)
         .returning(second_factors.c.user_id)
     )
-    return connection.execute(statement).one_or_none() is not None
+    return tx.execute(statement).one_or_none() is not None

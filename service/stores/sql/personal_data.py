@@ -105,7 +105,7 @@ class PersonalDataStore(SqlStore):
         if only is SpamOnly.HELD:
             queries = [sa.select(comments.c.id).where(comments.c.received_at < received_before)]
         found: list[CommentId] = []
-        with reading(self._engine) as connection:
+        with reading(self._engine) as tx:
             for query in queries:
                 if len(found) == limit:
                     break
@@ -124,7 +124,7 @@ class PersonalDataStore(SqlStore):
                         audit_log.c.detail.startswith("mode: "),
                     )
                     query = query.where(comments.c.site_id.not_in(changed))
-                found += connection.scalars(query)
+                found += tx.scalars(query)
         return found
 
     @transaction
@@ -258,21 +258,21 @@ class SenderRecords(SqlStore):
             given[f"{Trait.DOMAIN.name}_{number}"] = match_terms(dialect, needs)
         rows: Sequence[Row] = ()
         newest: Sequence[Row] = ()
-        with reading(self._engine) as connection:
+        with reading(self._engine) as tx:
             if asked:
                 query = _counts(dialect, _shape(by_key), len(domains), limited=limited)
-                rows = connection.execute(query, given).all()
+                rows = tx.execute(query, given).all()
             if personal:
                 query = _newest(_shape(personal), limited=limited)
                 found = sorted(
-                    connection.execute(query, given), key=attrgetter("received_at"), reverse=True
+                    tx.execute(query, given), key=attrgetter("received_at"), reverse=True
                 )
                 # One trait after the other.
                 newest = sorted(found, key=attrgetter("place"))
             # Newest first; ties are sorted by id.
             last = {row.id: row.received_at for row in newest}
             ids = sorted(sorted(last), key=lambda one: last[one], reverse=True)
-            cases = load_cases(connection, ids[:MAX_LAST])
+            cases = load_cases(tx, ids[:MAX_LAST])
         traits = tuple(
             TraitRecord(
                 trait=asked[row.place][0],

@@ -40,7 +40,7 @@ class RetrainingStore(SqlStore):
     def end_lease(self, holder: str) -> None:
         """End the lease if this process holds it."""
         ended = sa.delete(retraining_lease).where(retraining_lease.c.holder == holder)
-        self.write(lambda connection: connection.execute(ended))
+        self.write(lambda tx: tx.execute(ended))
 
     @transaction
     def put(
@@ -68,8 +68,8 @@ class RetrainingStore(SqlStore):
 
     def get(self, retraining_id: str) -> Retraining:
         """Return a retraining. Raise `NotFoundError` if it is unknown."""
-        with reading(self._engine) as connection:
-            return _get(connection, retraining_id)
+        with reading(self._engine) as tx:
+            return _get(tx, retraining_id)
 
     def recent(self, *, limit: int) -> list[Retraining]:
         """Return the most recently requested retrainings, newest first."""
@@ -106,12 +106,12 @@ class RetrainingStore(SqlStore):
         """Delete the answer to a candidate."""
         this = retrainings.c.id == retraining_id
         reopened = sa.update(retrainings).where(this).values(_NO_ANSWER)
-        self.write(lambda connection: connection.execute(reopened))
+        self.write(lambda tx: tx.execute(reopened))
 
 
-def _get(connection: sa.Connection, retraining_id: str) -> Retraining:
+def _get(tx: sa.Connection, retraining_id: str) -> Retraining:
     query = sa.select(retrainings).where(retrainings.c.id == retraining_id)
-    row = connection.execute(query).one_or_none()
+    row = tx.execute(query).one_or_none()
     return _retraining_from(known(row, "retraining", retraining_id))
 
 

@@ -76,25 +76,25 @@ def review_at_of(position: Position, *, mode: Mode) -> datetime:
 
 
 def lock_positions(
-    connection: sa.Connection, *wanted: sa.ColumnElement[bool], limit: int | None = None
+    tx: sa.Connection, *wanted: sa.ColumnElement[bool], limit: int | None = None
 ) -> dict[CommentId, Position]:
     """Return matching comments' positions by id, locked against verdicts and decisions."""
     # Sorted, so that concurrent calls do not deadlock.
     query = sa.select(*POSITION_COLUMNS).where(*wanted).order_by(comments.c.id).limit(limit)
-    rows = connection.execute(query.with_for_update(key_share=True))
+    rows = tx.execute(query.with_for_update(key_share=True))
     return {row.id: position_from(row) for row in rows}
 
 
 def lock_position(
-    connection: sa.Connection, comment_id: CommentId, *wanted: sa.ColumnElement[bool]
+    tx: sa.Connection, comment_id: CommentId, *wanted: sa.ColumnElement[bool]
 ) -> Position:
     """Return and lock a comment's position. Raise `NotFoundError`."""
-    found = lock_positions(connection, comments.c.id == comment_id, *wanted)
+    found = lock_positions(tx, comments.c.id == comment_id, *wanted)
     return known(found.get(comment_id), "comment", comment_id)
 
 
 def place_waiting(
-    connection: sa.Connection,
+    tx: sa.Connection,
     site_id: SiteId,
     after: CommentId | None,
     limit: int,
@@ -103,12 +103,12 @@ def place_waiting(
     """Recompute the positions of waiting comments; see `CommentStore.reposition`."""
     later = () if after is None else (comments.c.id > after,)
     of_site = (comments.c.site_id == site_id, waits_for_review)
-    positions = lock_positions(connection, *of_site, *later, *wanted, limit=limit)
+    positions = lock_positions(tx, *of_site, *later, *wanted, limit=limit)
     if not positions:
         return None
     # Read after the rows are locked: a concurrent verdict or report waits for them.
-    mode = mode_of(connection, site_id)
-    connection.execute(
+    mode = mode_of(tx, site_id)
+    tx.execute(
         sa.update(comments).where(comments.c.id == sa.bindparam("placed_id")),
         [
             {"placed_id": key, "review_at": review_at_of(one, mode=mode)}
@@ -118,10 +118,10 @@ def place_waiting(
     return max(positions)
 
 
-def mode_of(connection: sa.Connection, site_id: SiteId) -> Mode:
+def mode_of(tx: sa.Connection, site_id: SiteId) -> Mode:
     """Return a site's mode."""
     query = sa.select(sites.c.settings).where(sites.c.id == site_id)
-    return settings_from(connection.execute(query).scalar_one()).mode
+    return settings_from(tx.execute(query).scalar_one()).mode
 
 
 _claim_values, _claim_from = writer(Claim), reader(Claim)
@@ -172,11 +172,11 @@ class ClaimStore(SqlStore):
         ended = sa.delete(claims).where(claims.c.comment_id == comment_id)
         if user_id is not None:
             ended = ended.where(claims.c.user_id == user_id)
-        self.write(lambda connection: connection.execute(ended))
+        self.write(lambda tx: tx.execute(ended))
 
     def find(self, ids: Sequence[CommentId], *, now: datetime) -> Mapping[CommentId, Claim]:
         """Return the unexpired claims on these comments."""
         query = sa.select(claims).where(claims.c.until > now)
-        with reading(self._engine) as connection:
-            rows = rows_in(connection, query, claims.c.comment_id, ids)
+        with reading(self._engine) as tx:
+            rows = rows_in(tx, query, claims.c.comment_id, ids)
             return {row.comment_id: _claim_from(row) for row in rows}

@@ -28,7 +28,15 @@ from service.domain.verdict import Verdict
 from service.signals.hosts import host_of, registered_domain
 from service.signals.links import find_links
 from service.stores.cursor import read_cursor
-from service.stores.sql.base import SiteIds, SqlStore, chunks, execute_in, insert_if_free, rows_in
+from service.stores.sql.base import (
+    SiteIds,
+    SqlStore,
+    chunks,
+    execute_in,
+    insert_if_free,
+    rows_in,
+    transaction,
+)
 from service.stores.sql.cases import read_case_page
 from service.stores.sql.engine import reading
 from service.stores.sql.rows import Row, Values, comment_from, verdict_from
@@ -190,19 +198,49 @@ class CaseSearch(SqlStore):
     comments are never found.
     """
 
-    def index_due(self, *, limit: int) -> int:
+    @transaction
+    def index_due(self, tx: sa.Connection, *, limit: int) -> int:
         """Index comments that were added or judged since, newest first; return how many.
 
         Until then they are not found, or only as before their verdict. Decisions and reports need
         no indexing. Safe to repeat.
         """
-        return self.write(lambda connection: _index_due(connection, limit=limit))
+        newest = search_due.c.comment_id.desc()
+        due = list(tx.scalars(sa.select(search_due.c.comment_id).order_by(newest).limit(limit)))
+        # Skips rows that are locked now.
+        query = sa.select(comments).with_for_update(key_share=True, skip_locked=True)
+        rows = list(rows_in(tx, query, comments.c.id, due))
+        if not rows:
+            return 0
+        ids = [row.id for row in rows]
+        leave_out(tx, ids)
+        of_them = rows_in(tx, sa.select(verdicts), verdicts.c.comment_id, ids)
+        judged = {row.comment_id: verdict_from(row) for row in of_them}
+        findable = [row for row in rows if row.withdrawn_at is None]
+        places = _places(tx, findable)
+        docs: list[Values] = [
+            {
+                "seq": places[row.id],
+                "comment_id": row.id,
+                "site_id": row.site_id,
+                "terms": written(tx, _terms(row, judged.get(row.id))),
+            }
+            for row in findable
+        ]
+        # FTS5 writes entries in ascending order faster.
+        docs.sort(key=lambda doc: doc["seq"])
+        if docs:
+            tx.execute(sa.insert(search_docs), docs)
+        if docs and tx.dialect.name != "postgresql":
+            index = sa.insert(_fts).values(rowid=sa.bindparam("seq"), terms=sa.bindparam("terms"))
+            tx.execute(index, [{"seq": doc["seq"], "terms": doc["terms"]} for doc in docs])
+        return len(ids)
 
     def drop_left_out(self) -> None:
         """Remove withdrawn comments' words from SQLite's index, in short transactions."""
         if self._engine.dialect.name == "postgresql":
             return
-        goes_on = self.write(lambda connection: _merge(connection, begins=True))
+        goes_on = self.write(lambda tx: _merge(tx, begins=True))
         while goes_on:
             goes_on = self.write(_merge)
 
@@ -214,8 +252,8 @@ class CaseSearch(SqlStore):
         if cursor is not None:
             after = read_cursor(cursor, _LIST, least=-_MAX_PLACE, most=_MAX_PLACE).rank
         found = self._select(query, site_ids, after=after)
-        with reading(self._engine) as connection:
-            return read_case_page(connection, found, _LIST, limit)
+        with reading(self._engine) as tx:
+            return read_case_page(tx, found, _LIST, limit)
 
     def ids(self, query: SearchQuery, *, site_ids: SiteIds, limit: int) -> list[CommentId]:
         """Return the ids of the newest matching comments, at most `limit`."""
@@ -345,68 +383,35 @@ def first_place(moment: datetime) -> int:
     return max(-_MAX_MICROSECOND, min(micros, _MAX_MICROSECOND)) * _PLACES
 
 
-def mark_for_index(connection: sa.Connection, ids: Sequence[CommentId]) -> None:
+def mark_for_index(tx: sa.Connection, ids: Sequence[CommentId]) -> None:
     """Mark comments, whose rows are locked or new, for indexing."""
     for some in chunks(ids):
         kept = sa.select(comments.c.id).where(comments.c.id.in_(some))
-        due = insert_if_free(connection, search_due).from_select(["comment_id"], kept)
-        connection.execute(due)
+        due = insert_if_free(tx, search_due).from_select(["comment_id"], kept)
+        tx.execute(due)
 
 
-def leave_out(connection: sa.Connection, ids: Sequence[CommentId]) -> None:
+def leave_out(tx: sa.Connection, ids: Sequence[CommentId]) -> None:
     """Remove comments from the search; SQLite's index keeps their words until it is merged."""
     for some in chunks(ids):
         is_one = search_docs.c.comment_id.in_(some)
-        if connection.dialect.name != "postgresql":
+        if tx.dialect.name != "postgresql":
             # FTS5 needs the terms to delete an entry (SQLite's documentation, FTS5, 4.4.3).
             gone = sa.select(sa.literal("delete"), search_docs.c.seq, search_docs.c.terms)
             columns = ["search_fts", "rowid", "terms"]
-            connection.execute(sa.insert(_fts).from_select(columns, gone.where(is_one)))
-        connection.execute(sa.delete(search_docs).where(is_one))
-    execute_in(connection, sa.delete(search_due), search_due.c.comment_id, ids)
+            tx.execute(sa.insert(_fts).from_select(columns, gone.where(is_one)))
+        tx.execute(sa.delete(search_docs).where(is_one))
+    execute_in(tx, sa.delete(search_due), search_due.c.comment_id, ids)
 
 
-def _merge(connection: sa.Connection, *, begins: bool = False) -> bool:
+def _merge(tx: sa.Connection, *, begins: bool = False) -> bool:
     """Merge a part of SQLite's index (FTS5, 6.8); return True if more remains."""
-    counted: Any = connection.connection.driver_connection
+    counted: Any = tx.connection.driver_connection
     before = counted.total_changes
     pages = -_MERGED_PAGES if begins else _MERGED_PAGES
-    connection.execute(sa.insert(_fts).values(search_fts="merge", rank=pages))
+    tx.execute(sa.insert(_fts).values(search_fts="merge", rank=pages))
     # If nothing was merged, only the command itself is counted.
     return bool(counted.total_changes - before > 1)
-
-
-def _index_due(connection: sa.Connection, *, limit: int) -> int:
-    newest = search_due.c.comment_id.desc()
-    due = list(connection.scalars(sa.select(search_due.c.comment_id).order_by(newest).limit(limit)))
-    # Skips rows that are locked now.
-    query = sa.select(comments).with_for_update(key_share=True, skip_locked=True)
-    rows = list(rows_in(connection, query, comments.c.id, due))
-    if not rows:
-        return 0
-    ids = [row.id for row in rows]
-    leave_out(connection, ids)
-    of_them = rows_in(connection, sa.select(verdicts), verdicts.c.comment_id, ids)
-    judged = {row.comment_id: verdict_from(row) for row in of_them}
-    findable = [row for row in rows if row.withdrawn_at is None]
-    places = _places(connection, findable)
-    docs: list[Values] = [
-        {
-            "seq": places[row.id],
-            "comment_id": row.id,
-            "site_id": row.site_id,
-            "terms": written(connection, _terms(row, judged.get(row.id))),
-        }
-        for row in findable
-    ]
-    # FTS5 writes entries in ascending order faster.
-    docs.sort(key=lambda doc: doc["seq"])
-    if docs:
-        connection.execute(sa.insert(search_docs), docs)
-    if docs and connection.dialect.name != "postgresql":
-        index = sa.insert(_fts).values(rowid=sa.bindparam("seq"), terms=sa.bindparam("terms"))
-        connection.execute(index, [{"seq": doc["seq"], "terms": doc["terms"]} for doc in docs])
-    return len(ids)
 
 
 def _terms(row: Row, verdict: Verdict | None) -> list[str]:
@@ -417,9 +422,9 @@ def _terms(row: Row, verdict: Verdict | None) -> list[str]:
         return []
 
 
-def written(connection: sa.Connection, terms: Sequence[str]) -> str:
+def written(tx: sa.Connection, terms: Sequence[str]) -> str:
     """Return the terms in the form of SQLite, or of PostgreSQL with their positions."""
-    if connection.dialect.name != "postgresql":
+    if tx.dialect.name != "postgresql":
         return " ".join(terms)
     places: dict[str, list[int]] = {}
     for place, term in enumerate(terms, start=1):
@@ -427,27 +432,27 @@ def written(connection: sa.Connection, terms: Sequence[str]) -> str:
     return " ".join(f"'{term}':{','.join(map(str, at[:255]))}" for term, at in places.items())
 
 
-def _places(connection: sa.Connection, rows: Sequence[Row]) -> dict[CommentId, int]:
+def _places(tx: sa.Connection, rows: Sequence[Row]) -> dict[CommentId, int]:
     """Return a free `seq` for each row, in the order of arrival."""
     wanted = {
         row.id: first_place(row.received_at) + zlib.crc32(row.id.encode()) % _PLACES for row in rows
     }
     seq = search_docs.c.seq
-    taken = {row.seq for row in rows_in(connection, sa.select(seq), seq, sorted(wanted.values()))}
+    taken = {row.seq for row in rows_in(tx, sa.select(seq), seq, sorted(wanted.values()))}
     places: dict[CommentId, int] = {}
     for comment_id, place in wanted.items():
         if place in taken:
-            free = (p for p in _after(connection, place) if p not in taken)
+            free = (p for p in _after(tx, place) if p not in taken)
             place = next(free)
         taken.add(place)
         places[comment_id] = place
     return places
 
 
-def _after(connection: sa.Connection, place: int) -> Iterator[int]:
+def _after(tx: sa.Connection, place: int) -> Iterator[int]:
     while True:
         ahead = range(place + 1, place + 1 + _PLACES)
         query = sa.select(search_docs.c.seq).where(search_docs.c.seq.between(ahead[0], ahead[-1]))
-        kept = set(connection.scalars(query))
+        kept = set(tx.scalars(query))
         yield from (free for free in ahead if free not in kept)
         place = ahead[-1]

@@ -33,7 +33,6 @@ from service.stores.sql.rows import (
     key_from,
     key_values,
     reader,
-    settings_from,
     site_from,
     site_values,
     writer,
@@ -43,12 +42,13 @@ from service.stores.sql.tables import inbound_hooks, inbound_seen, site_endpoint
 
 # Compiled once, because every request runs it.
 _FIND_KEY = (
-    sa.select(
-        site_keys, sites.c.name, sites.c.created_at.label("site_created_at"), sites.c.settings
-    )
+    sa.select(site_keys, *(column.label(f"of_site_{column.name}") for column in sites.c))
     .join(sites, sites.c.id == site_keys.c.site_id)
     .where(site_keys.c.secret_sha256 == sa.bindparam("secret_sha256"))
 )
+
+
+_joined_site_from = reader(Site, prefix="of_site_")
 
 
 class SiteStore(SqlStore):
@@ -121,17 +121,9 @@ class SiteStore(SqlStore):
 
     def find_key(self, secret_sha256: str) -> tuple[SiteKey, Site] | None:
         """Return the key with this hash, valid or not, and its site; None if not found."""
-        with reading(self._engine) as connection:
-            row = connection.execute(_FIND_KEY, {"secret_sha256": secret_sha256}).one_or_none()
-        if row is None:
-            return None
-        site = Site(
-            id=row.site_id,
-            name=row.name,
-            created_at=row.site_created_at,
-            settings=settings_from(row.settings),
-        )
-        return key_from(row), site
+        with reading(self._engine) as tx:
+            row = tx.execute(_FIND_KEY, {"secret_sha256": secret_sha256}).one_or_none()
+        return None if row is None else (key_from(row), _joined_site_from(row))
 
     def list_keys(self, site_id: SiteId) -> list[SiteKey]:
         """Return a site's keys, oldest first, including revoked ones."""
@@ -173,8 +165,8 @@ class SiteStore(SqlStore):
         return key_from(row)
 
 
-def _insert_key(connection: sa.Connection, key: SiteKey) -> None:
-    if not insert_new(connection, site_keys, key_values(key)):
+def _insert_key(tx: sa.Connection, key: SiteKey) -> None:
+    if not insert_new(tx, site_keys, key_values(key)):
         raise ConflictError("there is such a key already")
 
 
@@ -260,14 +252,14 @@ def _update(endpoint: Endpoint) -> sa.Update:
     return sa.update(site_endpoints).where(site_endpoints.c.site_id == endpoint.site_id)
 
 
-def _lock(connection: sa.Connection, endpoint: Endpoint) -> Endpoint | None:
+def _lock(tx: sa.Connection, endpoint: Endpoint) -> Endpoint | None:
     """Return the site's endpoint, locked, None if it was replaced."""
     query = (
         sa.select(site_endpoints)
         .where(site_endpoints.c.site_id == endpoint.site_id)
         .with_for_update()
     )
-    row = connection.execute(query).one_or_none()
+    row = tx.execute(query).one_or_none()
     kept = None if row is None else endpoint_from(row)
     return kept if kept and kept.secrets == endpoint.secrets else None
 
@@ -373,4 +365,4 @@ class AppliedStore(SqlStore):
         statement = sa.delete(table).where(
             _c.site_id == site_id, _c.site_comment_id == site_comment_id
         )
-        self.write(lambda connection: connection.execute(statement))
+        self.write(lambda tx: tx.execute(statement))

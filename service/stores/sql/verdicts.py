@@ -116,8 +116,8 @@ class VerdictStore(SqlStore):
             .order_by(attempts, comments.c.review_at, comments.c.id)
             .limit(1)
         )
-        with reading(self._engine) as connection:
-            return next(iter(load_cases(connection, list(connection.scalars(query)))), None)
+        with reading(self._engine) as tx:
+            return next(iter(load_cases(tx, list(tx.scalars(query)))), None)
 
     @transaction
     def add_opinion(
@@ -138,7 +138,7 @@ class VerdictStore(SqlStore):
 
 
 def _add(
-    connection: sa.Connection, new: Mapping[CommentId, Verdict], audit: frozenset[CommentId]
+    tx: sa.Connection, new: Mapping[CommentId, Verdict], audit: frozenset[CommentId]
 ) -> dict[CommentId, Row]:
     """Store verdicts; return the previous rows of the comments whose verdicts were stored."""
     positions: dict[CommentId, Row] = {}
@@ -151,15 +151,15 @@ def _add(
             .order_by(comments.c.id)
             .with_for_update(key_share=True, of=comments)
         )
-        positions.update((row.id, row) for row in connection.execute(query))
+        positions.update((row.id, row) for row in tx.execute(query))
     if not positions:
         return {}
-    connection.execute(sa.insert(verdicts), [verdict_values(new[key]) for key in positions])
-    connection.execute(
+    tx.execute(sa.insert(verdicts), [verdict_values(new[key]) for key in positions])
+    tx.execute(
         sa.update(comments).where(comments.c.id == sa.bindparam("judged_id")),
         [_judged_values(row, new[key], audit=key in audit) for key, row in positions.items()],
     )
-    mark_for_index(connection, list(positions))
+    mark_for_index(tx, list(positions))
     return positions
 
 
@@ -224,13 +224,13 @@ class RuleFactStore(SqlStore):
         published = _published if before is None else _published.where(_received < before)
         people: dict[str | None, tuple[int, datetime]] = {}
         seen: dict[tuple[SiteId, str | None], datetime] = {}
-        with reading(self._engine) as connection:
-            for key, number, first in rows_in(connection, published, _account, sorted(accounts)):
+        with reading(self._engine) as tx:
+            for key, number, first in rows_in(tx, published, _account, sorted(accounts)):
                 people[key] = (number, first)
             for pairs in chunks(sorted(posts)):
                 sites, urls = zip(*pairs, strict=True)
                 query = _posts.where(_site.in_({*sites}), _url.in_({*urls}))
-                for site_id, url, first in connection.execute(query):
+                for site_id, url, first in tx.execute(query):
                     seen[site_id, url] = first
         found = []
         for comment, _ in judged:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -297,7 +296,7 @@ class ValkeyHistoryStore(ValkeyStore):
         ]
         args: list[Arg] = [len(batch), len(wanted), len(watched), len(accounts)]
         args += [*_gather_args(batch, watched, accounts, owners, now=now), int(only_filled)]
-        answers = self._through(self.reading, lambda client: _run(client, GATHER, keys, args))
+        answers = self._run(self.reading, GATHER, keys, args)
         if answers is None:
             raise HistoryBlankError("the history store lost what it knew, or was never filled")
         seen, decisions, sightings, kept = (answer.decode().split("\n") for answer in answers)
@@ -391,8 +390,10 @@ class ValkeyHistoryStore(ValkeyStore):
         counters = (self._key(f"{_DECISIONS}:{name}") for _kind, name in names.written())
         keys = [self._key(f"{_COUNTED}:{decision_id}"), self._key("sites"), *counters]
         args = _learn_args(names, ruling, at=at)
-        counted = self._through(self.teaching, lambda client: _run(client, script, keys, args))
-        return bool(counted)
+        return bool(self._run(self.teaching, script, keys, args))
+
+    def _run(self, circuit: Circuit, script: str, keys: Sequence[str], args: Sequence[Arg]) -> Any:
+        return self._through(circuit, lambda client: client.register_script(script)(keys, args))
 
     def _through(self, circuit: Circuit, question: Callable[[redis.Redis], _T]) -> _T:
         return circuit.call(lambda: self._ask(question))
@@ -400,14 +401,6 @@ class ValkeyHistoryStore(ValkeyStore):
     def _key(self, name: str) -> str:
         # The hash tag keeps all keys on one node of a cluster, as scripts require.
         return f"{self._prefix}:{{reputation}}:{name}"
-
-
-def _run(client: redis.Redis, script: str, keys: Sequence[str], args: Sequence[Arg]) -> Any:
-    try:
-        digest = hashlib.sha1(script.encode(), usedforsecurity=False).hexdigest()
-        return client.evalsha(digest, len(keys), *keys, *args)
-    except redis.exceptions.NoScriptError:
-        return client.eval(script, len(keys), *keys, *args)
 
 
 def _counts(line: str) -> dict[str, int]:

@@ -36,8 +36,10 @@ class RebuildPlace(ValkeyStore):
 
     def find(self) -> int:
         """Return the place; without one, set it to 0."""
-        self._ask(lambda client: client.set(self._key(), "0", nx=True, ex=_PLACE_SECONDS))
-        found: Any = self._ask(lambda client: client.get(self._key()))
+        # One command sets the value or returns the existing one.
+        found: Any = self._ask(
+            lambda client: client.set(self._key(), "0", nx=True, get=True, ex=_PLACE_SECONDS)
+        )
         return int(found or 0)
 
     def move(self, seen: int, to: int) -> bool:
@@ -66,7 +68,6 @@ class SpentTokens(ValkeyStore):
     def spend(self, token_id: str, *, use: str, site_id: SiteId) -> bool:
         """Mark a token as used; return True if it was unused or used for the same `use`."""
         key = f"{self._prefix}:form:token:{token_id}"
-        # One command sets the value or returns the existing one.
         before: Any = self._ask(
             lambda client: client.set(key, use, nx=True, get=True, ex=_TOKEN_SECONDS)
         )
