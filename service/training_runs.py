@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
@@ -78,6 +79,7 @@ def own_versions_folder(settings: Settings) -> Path:
     return settings.models_dir or settings.data_dir.resolve() / "models"
 
 
+@dataclass(eq=False)
 class TrainingProcesses:
     """Starts `program` for each run in its folder; see `TrainingRuns`.
 
@@ -86,30 +88,21 @@ class TrainingProcesses:
     than `memory_mb`. It needs `packages`.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        versions: Path,
-        *,
-        threads: int = 1,
-        memory_mb: int = 4_000,
-        program: Sequence[str] = _PROGRAM,
-        packages: Sequence[str] = _PACKAGES,
-        look_every_seconds: float = 1.0,
-    ) -> None:
-        self.path = path
-        self.place = f"{socket.gethostname()}:{path}"
-        self._lock_descriptor: int | None = None
-        self._versions = versions
-        self._threads = threads
-        self._memory_mb = memory_mb
-        self._program = tuple(program)
-        self._packages = tuple(packages)
-        self._look_every_seconds = look_every_seconds
+    path: Path
+    versions: Path
+    threads: int = 1
+    memory_mb: int = 4_000
+    program: Sequence[str] = _PROGRAM
+    packages: Sequence[str] = _PACKAGES
+    look_every_seconds: float = 1.0
+    lock_descriptor: int | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        self.place = f"{socket.gethostname()}:{self.path}"
 
     def refuse(self) -> str | None:
         """See `TrainingRuns.refuse`."""
-        missing = [name for name in self._packages if importlib.util.find_spec(name) is None]
+        missing = [name for name in self.packages if importlib.util.find_spec(name) is None]
         if not missing:
             return None
         return (
@@ -148,29 +141,29 @@ class TrainingProcesses:
         """Copy the shipped version into the folder; promote it if no version is current."""
         try:
             shipped = read_current_name(SHIPPED_DIR)
-            import_version(self._versions, SHIPPED_DIR / shipped)
+            import_version(self.versions, SHIPPED_DIR / shipped)
             try:
-                read_current_name(self._versions)
+                read_current_name(self.versions)
             except ModelVersionError:
-                promote(self._versions, shipped, check=check_version)
+                promote(self.versions, shipped, check=check_version)
         except ModelVersionError as error:
             raise TrainingFailedError(str(error)) from error
         except OSError as error:
             msg = (
-                f"the folder of versions {self._versions} cannot be written to "
+                f"the folder of versions {self.versions} cannot be written to "
                 f"({error.strerror}): name another with SLOPSIEVE_MODELS_DIR"
             )
             raise TrainingFailedError(msg) from error
 
     def _command(self, folder: Path, options: RetrainingOptions, *, dry_run: bool) -> list[str]:
         return [
-            *self._program,
+            *self.program,
             *("--decisions", str(folder / DECISIONS_FILE)),
             *("--run", str(folder)),
-            *("--versions", str(self._versions)),
+            *("--versions", str(self.versions)),
             *(["--data", *options.data] if options.data else []),
-            *("--threads", str(self._threads)),
-            *("--memory-mb", str(self._memory_mb)),
+            *("--threads", str(self.threads)),
+            *("--memory-mb", str(self.memory_mb)),
             *(["--dry-run"] if dry_run else []),
         ]
 
@@ -182,7 +175,7 @@ class TrainingProcesses:
             dies_with_us(*command, niceness=_NICENESS),
             env={
                 **ours,
-                **dict.fromkeys(names, str(self._threads)),
+                **dict.fromkeys(names, str(self.threads)),
                 "TOKENIZERS_PARALLELISM": "false",
                 "PYTHONUNBUFFERED": "1",
             },
@@ -191,7 +184,7 @@ class TrainingProcesses:
             stderr=stderr,
             # Only we receive Ctrl-C, and then stop the program in order.
             start_new_session=True,
-            pass_fds=() if self._lock_descriptor is None else (self._lock_descriptor,),
+            pass_fds=() if self.lock_descriptor is None else (self.lock_descriptor,),
         )
 
     def _follow(
@@ -204,7 +197,7 @@ class TrainingProcesses:
         """Report its progress until it ends. Raise `TrainingStoppedError` when it is to stop."""
         while process.poll() is None:
             try:
-                process.wait(self._look_every_seconds)
+                process.wait(self.look_every_seconds)
             except subprocess.TimeoutExpired:
                 if not goes_on():
                     raise TrainingStoppedError("the training was stopped") from None
@@ -221,7 +214,7 @@ class TrainingProcesses:
         """Return why the program failed: its stated reason, else its last line of errors."""
         if code == _MEMORY_EXCEEDED:
             return (
-                f"it needed more than the {self._memory_mb:,} MB that it may use: "
+                f"it needed more than the {self.memory_mb:,} MB that it may use: "
                 "set SLOPSIEVE_RETRAIN_MEMORY_MB higher and go on with `slopsieve retrain --resume`"
             )
         said = str(self.read_json(run_id, STATE_FILE).get("problem") or "")
@@ -248,11 +241,11 @@ class TrainingProcesses:
         """
         self._make(self.path)
         with hold_lock(self.path / ".lock", _refuse, ending_seconds=_ENDING_SECONDS) as lock:
-            self._lock_descriptor = lock
+            self.lock_descriptor = lock
             try:
                 yield
             finally:
-                self._lock_descriptor = None
+                self.lock_descriptor = None
 
     def holds(self, run_id: str) -> bool:
         """Return True if the folder holds an unfinished run of this id."""
@@ -309,11 +302,8 @@ class TrainingProcesses:
 
     def read_json(self, run_id: str, name: str) -> Mapping[str, Any]:
         """Return a JSON object of a run, an empty one if it cannot be read."""
-        path = self.folder(run_id) / name
         try:
-            if path.stat().st_size > 20_000_000:
-                return {}
-            value = json.loads(path.read_bytes())
+            value = json.loads((self.folder(run_id) / name).read_bytes())
         except (OSError, ValueError, RecursionError):
             return {}
         return value if isinstance(value, dict) else {}

@@ -8,7 +8,6 @@ import ipaddress
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import Path
@@ -37,7 +36,7 @@ from service.stores.files.reputation_lists import ListFolder
 from service.stores.files.systems import open_systems
 from service.stores.form_challenges import AltchaFormChallenges
 from service.stores.passwords import PasswordHasher
-from service.stores.sql import Connections, SqlStores, create_engine
+from service.stores.sql import SqlStores, create_engine
 from service.stores.sql.list_entries import BookKeeper
 from service.stores.valkey.client import ValkeyStore
 from service.stores.valkey.history import ValkeyHistoryStore
@@ -54,112 +53,84 @@ _CLUSTER = "+cluster"
 _SCHEME_ALIASES = {"valkey": "redis", "valkeys": "rediss", "redis+unix": "unix"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Wired:
-    """A process's services, and the other objects that its edges need."""
+    """A process's services, and the other objects that its edges need.
 
-    settings: Settings
-    folder: DataFolder
-    services: Services
-    engine: sa.Engine
-    models: ModelVersions
-    runs: TrainingProcesses
-    registry: CollectorRegistry
-    counting: CountingObserver
-    valkey_url: str = field(repr=False)
-    session_secret: str = field(repr=False)
-    metrics_token: str | None = field(repr=False)
-    on_valkey: tuple[ValkeyScoringQueue | ValkeyWaker | ValkeyStore, ...] = field(repr=False)
+    It connects to no server yet. Raises `StartError` for an unusable folder or URL, and
+    `SettingsError`.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.folder = DataFolder(settings.data_dir)
+        self.engine = open_engine(settings, self.folder)
+        self.valkey_url = find_valkey_url(settings, self.folder)
+        secret = _secret_key(settings, self.folder)
+        self.session_secret = _derive(secret, "sessions").hex()
+        self.metrics_token = _long_secret(settings.metrics_token, "METRICS_TOKEN")
+        self.models = ModelVersions(partial(versions_folder, settings))
+        self.runs = training_runs(settings, self.folder)
+        self.registry = CollectorRegistry()
+        self.counting = CountingObserver(self.registry)
+        sa.event.listen(self.engine, "handle_error", self._count_error)
+        stores = SqlStores(self.engine)
+        queue = ValkeyScoringQueue(self.valkey_url)
+        delivery_queue = ValkeyWaker(self.valkey_url, Wake.DELIVER)
+        trainer_queue = ValkeyWaker(self.valkey_url, Wake.RETRAIN)
+        history = open_history(settings, self.valkey_url)
+        # On the histories' server, to be lost together with them.
+        server, is_cluster = find_history_server(settings, self.valkey_url)
+        rebuild_place = RebuildPlace(server, cluster=is_cluster)
+        spent_tokens = SpentTokens(server, cluster=is_cluster)
+        digest_claims = DigestClaims(self.valkey_url)
+        self._on_valkey: tuple[ValkeyScoringQueue | ValkeyWaker | ValkeyStore, ...] = (
+            *(queue, delivery_queue, trainer_queue),
+            *(history, rebuild_place, spent_tokens, digest_claims),
+        )
+        self.services = Services(
+            **vars(stores),
+            clock=_now,
+            new_id=new_id,
+            new_secret=lambda: secrets.token_urlsafe(32),
+            observer=self.counting,
+            queue=queue,
+            form_challenges=AltchaFormChallenges(_derive(secret, "tokens of forms")),
+            spent_tokens=spent_tokens,
+            current_model=self.models.current,
+            current_promise=lambda: read_promise(versions_folder(settings)),
+            audit_share=settings.audit_share,
+            second_judge=_open_second_judge(settings),
+            history=history,
+            rebuild_place=rebuild_place,
+            reputation_lists=ListFolder(self.folder.lists_folder),
+            find_system=open_systems(settings.systems_file),
+            entries_in_force=BookKeeper(stores.list_entries, _now).current,
+            sender_secret=_derive(secret, "senders"),
+            sender_secrets=_sender_secrets(settings, secret),
+            delivery_queue=delivery_queue,
+            notifier=HttpSiteNotifier(outbound_rules(settings)),
+            statements=StatementLinks(
+                secret=_derive(secret, "statements"),
+                pages_url=(settings.pages_url or "").rstrip("/"),
+            ),
+            versions=VersionShelf(partial(versions_folder, settings)),
+            trainer_queue=trainer_queue,
+            taught=_open_taught(stores, settings, _learning_salt(secret)),
+            passwords=PasswordHasher(),
+            second_factor_secret=_derive(secret, "second factors"),
+            digest_claims=digest_claims,
+            mailer=_open_mailer(settings),
+            room=_open_room(settings),
+        )
+
+    def _count_error(self, context: sa.engine.ExceptionContext) -> None:
+        self.counting.database_failed(type(context.original_exception).__name__)
 
     def close(self) -> None:
         """Close all connections."""
-        for one in self.on_valkey:
+        for one in self._on_valkey:
             one.close()
         self.engine.dispose()
-
-
-def wire(settings: Settings) -> Wired:
-    """Return the services for these settings, without connecting to any server.
-
-    Raises `StartError` for an unusable folder or URL, and `SettingsError`.
-    """
-    folder = DataFolder(settings.data_dir)
-    engine = open_engine(settings, folder)
-    valkey_url = find_valkey_url(settings, folder)
-    secret = _secret_key(settings, folder)
-    stores = SqlStores(engine)
-    models = ModelVersions(partial(versions_folder, settings))
-    queue = ValkeyScoringQueue(valkey_url)
-    delivery_queue = ValkeyWaker(valkey_url, Wake.DELIVER)
-    trainer_queue = ValkeyWaker(valkey_url, Wake.RETRAIN)
-    history = open_history(settings, valkey_url)
-    # On the histories' server, to be lost together with them.
-    server, is_cluster = find_history_server(settings, valkey_url)
-    rebuild_place = RebuildPlace(server, cluster=is_cluster)
-    spent_tokens = SpentTokens(server, cluster=is_cluster)
-    digest_claims = DigestClaims(valkey_url)
-    registry = CollectorRegistry()
-    counting = CountingObserver(registry)
-
-    def count_error(context: sa.engine.ExceptionContext) -> None:
-        counting.database_failed(type(context.original_exception).__name__)
-
-    sa.event.listen(engine, "handle_error", count_error)
-    services = Services(
-        **vars(stores),
-        clock=_now,
-        new_id=new_id,
-        new_secret=lambda: secrets.token_urlsafe(32),
-        observer=counting,
-        queue=queue,
-        form_challenges=AltchaFormChallenges(_derive(secret, "tokens of forms")),
-        spent_tokens=spent_tokens,
-        current_model=models.current,
-        current_promise=lambda: read_promise(versions_folder(settings)),
-        audit_share=settings.audit_share,
-        second_judge=_open_second_judge(settings),
-        history=history,
-        rebuild_place=rebuild_place,
-        reputation_lists=ListFolder(folder.lists_folder),
-        find_system=open_systems(settings.systems_file),
-        entries_in_force=BookKeeper(stores.list_entries, _now).current,
-        sender_secret=_derive(secret, "senders"),
-        sender_secrets=_sender_secrets(settings, secret),
-        delivery_queue=delivery_queue,
-        notifier=HttpSiteNotifier(outbound_rules(settings)),
-        statements=StatementLinks(
-            secret=_derive(secret, "statements"), pages_url=(settings.pages_url or "").rstrip("/")
-        ),
-        versions=VersionShelf(partial(versions_folder, settings)),
-        trainer_queue=trainer_queue,
-        taught=_open_taught(stores, settings, _learning_salt(secret)),
-        passwords=PasswordHasher(),
-        second_factor_secret=_derive(secret, "second factors"),
-        digest_claims=digest_claims,
-        mailer=_open_mailer(settings),
-        room=_open_room(settings),
-    )
-    return Wired(
-        settings=settings,
-        folder=folder,
-        services=services,
-        engine=engine,
-        models=models,
-        runs=training_runs(settings, folder),
-        registry=registry,
-        counting=counting,
-        valkey_url=valkey_url,
-        session_secret=_derive(secret, "sessions").hex(),
-        metrics_token=(
-            _require_long(settings.metrics_token, "METRICS_TOKEN")
-            if settings.metrics_token
-            else None
-        ),
-        on_valkey=(
-            *(queue, delivery_queue, trainer_queue),
-            *(history, rebuild_place, spent_tokens, digest_claims),
-        ),
-    )
 
 
 def _open_taught(stores: SqlStores, settings: Settings, salt: int) -> Callable[[], Taught]:
@@ -212,17 +183,12 @@ def training_runs(settings: Settings, folder: DataFolder | None = None) -> Train
 
 def outbound_rules(settings: Settings) -> OutboundRules:
     """Return the rules for callbacks' addresses."""
-    networks, hosts = [], set()
-    for allowed in settings.callback_allow:
-        try:
-            networks.append(ipaddress.ip_network(allowed))
-        except ValueError:
-            hosts.add(allowed)
+    allowed = settings.callback_allow
     return OutboundRules(
         ports=frozenset(settings.callback_ports),
         plain_http=settings.callback_plain_http,
-        allow_networks=tuple(networks),
-        allow_hosts=frozenset(hosts),
+        allow_networks=tuple(ipaddress.ip_network(one) for one in allowed if "/" in one),
+        allow_hosts=frozenset(one for one in allowed if "/" not in one),
     )
 
 
@@ -276,9 +242,9 @@ def _open_second_judge(settings: Settings) -> ChatJudge | None:
 
 @contextmanager
 def open_services(*, data_dir: str | None = None) -> Iterator[Services]:
-    """Yield the services and close them afterwards. Raises like `wire` and `fit_schema`."""
+    """Yield the services and close them afterwards. Raises like `Wired` and `fit_schema`."""
     settings = load_settings(**({"data_dir": Path(data_dir)} if data_dir else {}))
-    wired = wire(settings)
+    wired = Wired(settings)
     try:
         fit_schema(wired.engine, settings)
         yield wired.services
@@ -288,7 +254,8 @@ def open_services(*, data_dir: str | None = None) -> Iterator[Services]:
 
 def open_engine(settings: Settings, folder: DataFolder) -> sa.Engine:
     """Return the database's engine, not yet connected. Raises `StartError` for an invalid URL."""
-    connections = Connections(
+    create = partial(
+        create_engine,
         kept=settings.database_connections,
         more=settings.database_more_connections,
         recycle_seconds=settings.database_recycle_seconds,
@@ -298,9 +265,9 @@ def open_engine(settings: Settings, folder: DataFolder) -> sa.Engine:
         # Readable by the owner only; SQLite creates its other files with the same mode.
         folder.database_file.touch(mode=0o600)
         file = sa.URL.create("sqlite", database=str(folder.database_file))
-        return create_engine(file.render_as_string(hide_password=False), connections=connections)
+        return create(file.render_as_string(hide_password=False))
     try:
-        return create_engine(settings.database_url.get_secret_value(), connections=connections)
+        return create(settings.database_url.get_secret_value())
     except ValueError as error:
         msg = f"{ENV_PREFIX}DATABASE_URL cannot be used: {error}"
         raise StartError(msg, ExitCode.DATABASE) from None
@@ -356,27 +323,22 @@ def fit_schema(engine: sa.Engine, settings: Settings) -> None:
 
 
 def _secret_key(settings: Settings, folder: DataFolder) -> str:
-    if settings.secret_key is None:
-        return folder.secret_key()
-    return _require_long(settings.secret_key, "SECRET_KEY")
+    return _long_secret(settings.secret_key, "SECRET_KEY") or folder.secret_key()
 
 
 def _sender_secrets(settings: Settings, secret: str) -> SenderSecrets:
     """Return the keys of senders. A sender secret in either setting gives the same key."""
-    present, before = settings.sender_secret, settings.sender_secret_before
-    if present is not None:
-        secret = _require_long(present, "SENDER_SECRET")
+    present = _long_secret(settings.sender_secret, "SENDER_SECRET") or secret
+    before = _long_secret(settings.sender_secret_before, "SENDER_SECRET_BEFORE")
     return SenderSecrets(
-        present=_derive(secret, "senders"),
-        before=_derive(_require_long(before, "SENDER_SECRET_BEFORE"), "senders")
-        if before
-        else None,
+        present=_derive(present, "senders"), before=_derive(before, "senders") if before else None
     )
 
 
-def _require_long(given: SecretStr, name: str) -> str:
-    value = given.get_secret_value()
-    if len(value) < MIN_SECRET_CHARS:
+def _long_secret(given: SecretStr | None, name: str) -> str | None:
+    """Return a secret if it is set. Raise `SettingsError` if it is too short."""
+    value = given.get_secret_value() if given else None
+    if value is not None and len(value) < MIN_SECRET_CHARS:
         msg = f"{ENV_PREFIX}{name}: needs at least {MIN_SECRET_CHARS} characters"
         raise SettingsError(msg)
     return value

@@ -38,7 +38,7 @@ from service.stores.sql import SqlStores
 from service.tasks.broker import open_client, prove_write
 from service.tasks.heartbeat import BACKGROUND, WORKERS, live_workers
 from service.training_runs import versions_folder
-from service.wiring import find_history_server, find_valkey_url, open_engine, open_history, wire
+from service.wiring import Wired, find_history_server, find_valkey_url, open_engine, open_history
 
 _RATE_DAYS = 7
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
@@ -142,7 +142,7 @@ class _Installation:
     def _wiring(self) -> Iterator[Finding]:
         """Check that a process starts with these settings."""
         try:
-            wire(self._settings).close()
+            Wired(self._settings).close()
         except ModerationError as error:
             yield fail("settings", str(error), "Put it right; .env.example explains every setting.")
 
@@ -256,10 +256,9 @@ def check_combinations(settings: Settings) -> Iterator[Finding]:
 
 
 def _is_wide(allowed: str) -> bool:
-    try:
-        network = ipaddress.ip_network(allowed)
-    except ValueError:
+    if "/" not in allowed:
         return False
+    network = ipaddress.ip_network(allowed)
     return network.prefixlen < (16 if network.version == 4 else 48)
 
 

@@ -38,17 +38,14 @@ def parse_mail_url(given: str) -> MailServer:
         parts = urlsplit(given)
         port = parts.port
     except ValueError:
-        msg = "it cannot be read: write smtp://USER:PASSWORD@HOST:587"
-        raise ValueError(msg) from None
+        raise ValueError("it cannot be read: write smtp://USER:PASSWORD@HOST:587") from None
     if parts.scheme not in _PORTS or not parts.hostname or parts.path.strip("/") or parts.query:
-        msg = (
+        raise ValueError(
             "write smtp://USER:PASSWORD@HOST:587 (STARTTLS), smtps://… (TLS from the start) or "
             "smtp+plain://HOST:25 (no encryption); encode special characters of the password"
         )
-        raise ValueError(msg)
     if parts.scheme == "smtp+plain" and parts.password:
-        msg = "a password is not sent without encryption: use smtp:// or smtps://"
-        raise ValueError(msg)
+        raise ValueError("a password is not sent without encryption: use smtp:// or smtps://")
     return MailServer(
         scheme=parts.scheme,
         host=parts.hostname,
@@ -58,21 +55,14 @@ def parse_mail_url(given: str) -> MailServer:
     )
 
 
+@dataclass(eq=False)
 class SmtpMailer:
     """Sends mail through one server; see `Mailer`. Thread-safe."""
 
-    def __init__(
-        self,
-        server: MailServer,
-        sender: str,
-        *,
-        tls: Callable[[], ssl.SSLContext] = trusted_authorities,
-        seconds: float = STEP_SECONDS,
-    ) -> None:
-        self._server = server
-        self._sender = sender
-        self._tls = tls
-        self._seconds = seconds
+    server: MailServer
+    sender: str
+    tls: Callable[[], ssl.SSLContext] = trusted_authorities
+    seconds: float = STEP_SECONDS
 
     def send(self, mail: Mail) -> Sent:
         """See `Mailer.send`."""
@@ -81,7 +71,7 @@ class SmtpMailer:
         except (smtplib.SMTPException, OSError) as error:
             return _refused(error)
         try:
-            smtp.send_message(self._as_message(mail), self._sender, [mail.to])
+            smtp.send_message(self._as_message(mail), self.sender, [mail.to])
         except (smtplib.SMTPResponseException, smtplib.SMTPRecipientsRefused) as error:
             return _refused(error)
         except (smtplib.SMTPException, OSError) as error:
@@ -94,16 +84,16 @@ class SmtpMailer:
 
     def _connect(self) -> smtplib.SMTP:
         """Connect, encrypt and log in as the URL specifies."""
-        server = self._server
+        server = self.server
         if server.scheme == "smtps":
             smtp: smtplib.SMTP = smtplib.SMTP_SSL(
-                server.host, server.port, timeout=self._seconds, context=self._tls()
+                server.host, server.port, timeout=self.seconds, context=self.tls()
             )
         else:
-            smtp = smtplib.SMTP(server.host, server.port, timeout=self._seconds)
+            smtp = smtplib.SMTP(server.host, server.port, timeout=self.seconds)
         try:
             if server.scheme == "smtp":
-                smtp.starttls(context=self._tls())
+                smtp.starttls(context=self.tls())
             if server.user:
                 smtp.login(server.user, server.password)
         except (smtplib.SMTPException, OSError):
@@ -113,12 +103,12 @@ class SmtpMailer:
 
     def _as_message(self, mail: Mail) -> EmailMessage:
         message = EmailMessage(policy=policy.SMTP)
-        message["From"] = f"Slopsieve <{self._sender}>"
+        message["From"] = f"Slopsieve <{self.sender}>"
         message["To"] = mail.to
         message["Subject"] = mail.written.subject
         message["Date"] = formatdate(localtime=False)
         # Servers and mail programs recognize duplicates by it.
-        message["Message-ID"] = f"<{mail.message_id}@{self._sender.rpartition('@')[2]}>"
+        message["Message-ID"] = f"<{mail.message_id}@{self.sender.rpartition('@')[2]}>"
         # Suppresses automatic replies: RFC 3834.
         message["Auto-Submitted"] = "auto-generated"
         message.set_content(mail.written.text, cte="quoted-printable")
@@ -137,6 +127,7 @@ def _refused(error: Exception) -> Sent:
 _SIGNS = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
+@dataclass(eq=False)
 class WebhookRoom:
     """Posts to one URL; see `Room`. Thread-safe.
 
@@ -144,15 +135,14 @@ class WebhookRoom:
     and of Matrix through its webhook bridge.
     """
 
-    def __init__(self, url: str, notifier: HttpSiteNotifier) -> None:
-        self._url = url
-        self._notifier = notifier
+    url: str = field(repr=False)
+    notifier: HttpSiteNotifier
 
     def post(self, text: str) -> Sent:
         """See `Room.post`."""
         # Slack reads <!channel> and the like as commands.
         body = json.dumps({"text": text.translate(_SIGNS)}).encode()
-        outcome = self._notifier.call(self._url, {"Content-Type": "application/json"}, body)
+        outcome = self.notifier.call(self.url, {"Content-Type": "application/json"}, body)
         may_have_arrived = outcome.answer is None and outcome.was_sent
         retry = bool(outcome.problem) and not may_have_arrived and not outcome.hopeless
         return Sent(problem=outcome.problem, retry=retry)

@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 import certifi
@@ -76,39 +76,33 @@ _MAX_LOOK_UPS = 64
 _OVERLOADED = (429, 502, 503, 504)
 
 
+@dataclass(eq=False)
 class HttpSiteNotifier:
     """Sends HTTP requests to sites; see `SiteNotifier`. Thread-safe.
 
     `resolve` resolves names; `tls` defines the trusted certificates.
     """
 
-    def __init__(
-        self,
-        rules: OutboundRules,
-        *,
-        resolve: Resolver = system_resolver,
-        tls: ssl.SSLContext | None = None,
-        seconds: float = SEND_SECONDS,
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
-    ) -> None:
-        self._rules = rules
-        self._resolve = resolve
-        self._look_ups = threading.Semaphore(_MAX_LOOK_UPS)
-        self._tls = tls
-        self._seconds = seconds
-        self._clock = clock
+    rules: OutboundRules
+    resolve: Resolver = system_resolver
+    tls: ssl.SSLContext | None = None
+    seconds: float = SEND_SECONDS
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+    look_ups: threading.Semaphore = field(
+        default_factory=lambda: threading.Semaphore(_MAX_LOOK_UPS), init=False
+    )
 
     def refuse(self, url: str) -> str | None:
         """See `SiteNotifier.refuse`."""
         try:
-            parse_target(url, self._rules)
+            parse_target(url, self.rules)
         except RefusedError as error:
             return str(error)
         return None
 
     def send(self, delivery: Delivery, endpoint: Endpoint | None) -> SendOutcome:
         """See `SiteNotifier.send`."""
-        began_at, began = self._clock(), time.monotonic()
+        began_at, began = self.clock(), time.monotonic()
         body = delivery.payload.encode()
         if endpoint is None and delivery.form is not DeliveryForm.AKISMET:
             # Without an endpoint there is no secret to sign with.
@@ -118,14 +112,14 @@ class HttpSiteNotifier:
             headers = _headers(delivery, secrets, body, began_at)
             outcome = self.call(delivery.url, headers, body)
         if outcome.answer and outcome.answer.status in _OVERLOADED:
-            rests = seconds_given(outcome.answer.headers.get("retry-after"), self._clock())
+            rests = seconds_given(outcome.answer.headers.get("retry-after"), self.clock())
             outcome = replace(outcome, rests_seconds=rests)
         return _outcome(delivery, outcome, began_at, time.monotonic() - began)
 
     def apply(self, delivery: Delivery, endpoint: Endpoint, act: PlatformAct) -> SendOutcome:
         """See `SiteNotifier.apply`."""
-        began_at, began = self._clock(), time.monotonic()
-        outcome = PLATFORMS[endpoint.form](act, endpoint, self.call, self._clock())
+        began_at, began = self.clock(), time.monotonic()
+        outcome = PLATFORMS[endpoint.form](act, endpoint, self.call, self.clock())
         return _outcome(delivery, outcome, began_at, time.monotonic() - began)
 
     def call(
@@ -139,17 +133,17 @@ class HttpSiteNotifier:
         """Call a URL within the rules; failures are returned, never raised."""
         sent: list[bool] = []
         try:
-            target = parse_target(url, self._rules)
-            if self._tls is None:
+            target = parse_target(url, self.rules)
+            if self.tls is None:
                 # Loaded late, because it takes about 30 ms and most processes never send.
-                self._tls = trusted_authorities()
-            deadline = Deadline(self._seconds)
+                self.tls = trusted_authorities()
+            deadline = Deadline(self.seconds)
             answer = exchange(
                 target,
                 self._addresses(target, deadline),
                 headers={"User-Agent": "Slopsieve (callbacks)", **headers},
                 body=body,
-                tls=self._tls,
+                tls=self.tls,
                 deadline=deadline,
                 method=method,
                 when_sent=lambda: sent.append(True),
@@ -176,21 +170,21 @@ class HttpSiteNotifier:
             raise
         except (OSError, UnicodeError):
             raise _NotFoundError from None
-        return check_addresses(target.host, found, self._rules)
+        return check_addresses(target.host, found, self.rules)
 
     def _look_up(self, host: str, port: int, *, seconds: float) -> Sequence[str]:
         """Return the host's addresses. Raises `TimeoutError`, or the resolver's error."""
-        if not self._look_ups.acquire(timeout=seconds):
+        if not self.look_ups.acquire(timeout=seconds):
             raise TimeoutError
         answer: Future[Sequence[str]] = Future()
 
         def ask() -> None:
             try:
-                answer.set_result(self._resolve(host, port))
+                answer.set_result(self.resolve(host, port))
             except Exception as error:  # noqa: BLE001  # Raised by `result`.
                 answer.set_exception(error)
             finally:
-                self._look_ups.release()
+                self.look_ups.release()
 
         threading.Thread(target=ask, daemon=True).start()
         return answer.result(timeout=seconds)

@@ -34,7 +34,7 @@ from service.web.app import create_app
 from service.web.edge.config import WebConfig
 from service.web.edge.current import WAITER
 from service.web.edge.health import Checks
-from service.wiring import Wired, wire
+from service.wiring import Wired
 
 log = logging.getLogger(__name__)
 
@@ -53,7 +53,7 @@ def main() -> None:
 
 
 def _prepare(settings: Settings, given: argparse.Namespace) -> tuple[Wired, socket.socket, bool]:
-    wired = wire(settings)
+    wired = Wired(settings)
     shared = given.fd is not None
     listener = socket.socket(fileno=given.fd) if shared else listen(settings)
     return wired, listener, shared

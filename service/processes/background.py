@@ -33,7 +33,7 @@ from service.tasks.dispatcher import Dispatcher
 from service.tasks.heartbeat import BACKGROUND, INTERVAL_SECONDS, Heartbeat
 from service.tasks.queue import Wake, listen_for_ever
 from service.tasks.schedule import GoesOn, Job, Schedule, TaskName
-from service.wiring import Wired, digest_plan, wire
+from service.wiring import Wired, digest_plan
 
 log = logging.getLogger(__name__)
 
@@ -52,7 +52,7 @@ def main() -> None:
     """Run the background process."""
     # Callbacks and upkeep can wait; clients wait for the API and the workers.
     os.nice(_NICENESS)
-    run_background(start("background", lambda settings, _: wire(settings)))
+    run_background(start("background", lambda settings, _: Wired(settings)))
     sys.exit()
 
 

@@ -22,14 +22,14 @@ from service.processes.starting import start
 from service.tasks.broker import QueueName, open_client
 from service.tasks.celery_app import make_celery
 from service.tasks.heartbeat import WORKERS, Heartbeat
-from service.wiring import Wired, wire
+from service.wiring import Wired
 
 log = logging.getLogger(__name__)
 
 
 def main() -> None:
     """Run the worker process."""
-    sys.exit(run_worker(start("worker", lambda settings, _: wire(settings))))
+    sys.exit(run_worker(start("worker", lambda settings, _: Wired(settings))))
 
 
 def run_worker(wired: Wired) -> int:

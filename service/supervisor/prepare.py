@@ -24,7 +24,7 @@ from service.stores.migrations import migrate
 from service.stores.sql import ping
 from service.supervisor.report import FirstRun, secrets_as_text
 from service.tasks.broker import open_client, why_unusable
-from service.wiring import Wired, wire
+from service.wiring import Wired
 
 FIRST_SITE = "My site"
 FIRST_MODERATOR = "moderator"
@@ -71,7 +71,7 @@ def main() -> None:
     try:
         settings = load_settings()
         configure_logging(settings.log_format, process="supervisor")
-        wired = wire(settings)
+        wired = Wired(settings)
         _check_database(wired)
         if settings.valkey_url is not None:
             _check_valkey(wired.valkey_url)

@@ -34,18 +34,9 @@ class Running:
 
 def to_json(running: Running) -> str:
     """Return one line for scripts; keys that were created earlier are null."""
-    return json.dumps(
-        {
-            "url": running.url,
-            "review": f"{running.url}/review",
-            "docs": f"{running.url}/docs",
-            **asdict(running.first_run),
-            "pid": running.pid,
-            "data_dir": running.data_dir,
-            "seconds": round(running.seconds, 2),
-            "problem": running.problem,
-        }
-    )
+    pages = {name: f"{running.url}/{name}" for name in ("review", "docs")}
+    values = {**asdict(running), **pages, "seconds": round(running.seconds, 2)}
+    return json.dumps(values | values.pop("first_run"))
 
 
 def to_text(running: Running, *, with_secrets: bool = True) -> str:

@@ -28,7 +28,7 @@ from service.settings import ENV_PREFIX, Settings
 from service.start_error import ExitCode, StartError
 from service.supervisor.part import Part, Recipe, describe_exit, write_to_stderr
 from service.supervisor.report import FirstRun, Running, to_json, to_text
-from service.supervisor.valkey import prepare_valkey, put_log_back, set_log_aside, wait_for_valkey
+from service.supervisor.valkey import EmbeddedValkey, put_log_back, set_log_aside
 
 log = logging.getLogger(__name__)
 
@@ -281,7 +281,7 @@ def _try_valkey(crew: _Crew, folder: DataFolder, lock: int) -> tuple[str | None,
     """
     died = False
     for use_socket in (True, False):
-        valkey = prepare_valkey(folder, use_socket=use_socket)
+        valkey = EmbeddedValkey(folder, use_socket=use_socket)
         recipe = Recipe(
             name="valkey",
             command=valkey.command,
@@ -293,7 +293,7 @@ def _try_valkey(crew: _Crew, folder: DataFolder, lock: int) -> tuple[str | None,
             mend=partial(set_log_aside, folder),
         )
         part = crew.add(recipe)
-        if wait_for_valkey(valkey, died=part.has_died):
+        if valkey.wait(died=part.has_died):
             return valkey.url, False
         died = part.has_died()
         crew.remove(part)

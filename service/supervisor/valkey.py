@@ -8,7 +8,6 @@ import secrets
 import socket
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -26,99 +25,83 @@ _PING_SECONDS = 1.0
 _POLL_SECONDS = 0.01
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddedValkey:
-    """How to start the server, and its URL."""
+    """The server's command, environment and URL.
 
-    command: tuple[str, ...]
-    environment: dict[str, str]
-    address: str | tuple[str, int]
-    password: str = field(repr=False)
-    url: str = field(repr=False)
-
-
-def prepare_valkey(folder: DataFolder, *, use_socket: bool = True) -> EmbeddedValkey:
-    """Write the server's configuration, with a new password, and return how to start it.
-
-    It listens on a Unix socket in the data folder, or on a free loopback port if the path is too
-    long for a socket. Raises `StartError`.
+    Its configuration is written first, with a new password. It listens on a Unix socket in the data
+    folder, or on a free loopback port if the path is too long for a socket. Raises `StartError`.
     """
-    home = folder.valkey_folder
-    password = secrets.token_urlsafe(32)
-    socket_file = home / "valkey.sock"
-    if use_socket and len(os.fsencode(socket_file)) <= _MAX_SOCKET_BYTES:
-        address: str | tuple[str, int] = str(socket_file)
-        listens = ["port 0", f"unixsocket {_quoted(socket_file)}", "unixsocketperm 700"]
-        url = f"unix://:{password}@{socket_file}"
-    else:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = int(probe.getsockname()[1])
-        address = ("127.0.0.1", port)
-        listens = [f"port {port}", "bind 127.0.0.1"]
-        url = f"redis://:{password}@127.0.0.1:{port}/0"
-    settings = [
-        *listens,
-        f"requirepass {password}",
-        f"dir {_quoted(home)}",
-        # Accepted comments are in the database. At most a second of queue and history is lost, and
-        # the sweep restores the queue.
-        "appendonly yes",
-        "appendfsync everysec",
-        'save ""',
-        "maxmemory-policy noeviction",
-        "daemonize no",
-        "loglevel warning",
-    ]
-    try:
-        home.mkdir(mode=0o700, exist_ok=True)
-        socket_file.unlink(missing_ok=True)
-        write_private(home / "valkey.conf", "\n".join(settings) + "\n", replace=True)
-        write_private(folder.valkey_url_file, url + "\n", replace=True)
-    except OSError as error:
-        msg = f"Valkey's folder {home} cannot be written to: {error.strerror}"
-        raise StartError(msg, ExitCode.DATA_FOLDER) from error
-    return EmbeddedValkey(
-        command=dies_with_us(str(_binary()), str(home / "valkey.conf")),
-        # The server does not start with a locale that is not installed.
-        environment={"PATH": os.environ.get("PATH", ""), "LC_ALL": "C"},
-        address=address,
-        password=password,
-        url=url,
-    )
 
-
-def wait_for_valkey(valkey: EmbeddedValkey, *, died: Callable[[], bool]) -> bool:
-    """Wait until the server responds; return False if it exits or takes too long.
-
-    The time in which it loads its files does not count.
-    """
-    deadline = time.monotonic() + _ANSWER_SECONDS
-    while time.monotonic() < deadline and not died():
+    def __init__(self, folder: DataFolder, *, use_socket: bool = True) -> None:
+        home = folder.valkey_folder
+        self._password = secrets.token_urlsafe(32)
+        socket_file = home / "valkey.sock"
+        if use_socket and len(os.fsencode(socket_file)) <= _MAX_SOCKET_BYTES:
+            self._address: str | tuple[str, int] = str(socket_file)
+            listens = ["port 0", f"unixsocket {_quoted(socket_file)}", "unixsocketperm 700"]
+            self.url = f"unix://:{self._password}@{socket_file}"
+        else:
+            with socket.socket() as probe:
+                probe.bind(("127.0.0.1", 0))
+                port = int(probe.getsockname()[1])
+            self._address = ("127.0.0.1", port)
+            listens = [f"port {port}", "bind 127.0.0.1"]
+            self.url = f"redis://:{self._password}@127.0.0.1:{port}/0"
+        settings = [
+            *listens,
+            f"requirepass {self._password}",
+            f"dir {_quoted(home)}",
+            # Accepted comments are in the database. At most a second of queue and history is lost,
+            # and the sweep restores the queue.
+            "appendonly yes",
+            "appendfsync everysec",
+            'save ""',
+            "maxmemory-policy noeviction",
+            "daemonize no",
+            "loglevel warning",
+        ]
         try:
-            reply = _ping(valkey)
-        except OSError:
-            reply = b""
-        if b"+PONG" in reply:
-            return True
-        if b"-LOADING" in reply:
-            deadline = time.monotonic() + _ANSWER_SECONDS
-        time.sleep(_POLL_SECONDS)
-    return False
+            home.mkdir(mode=0o700, exist_ok=True)
+            socket_file.unlink(missing_ok=True)
+            write_private(home / "valkey.conf", "\n".join(settings) + "\n", replace=True)
+            write_private(folder.valkey_url_file, self.url + "\n", replace=True)
+        except OSError as error:
+            msg = f"Valkey's folder {home} cannot be written to: {error.strerror}"
+            raise StartError(msg, ExitCode.DATA_FOLDER) from error
+        self.command = dies_with_us(str(_binary()), str(home / "valkey.conf"))
+        # The server does not start with a locale that is not installed.
+        self.environment = {"PATH": os.environ.get("PATH", ""), "LC_ALL": "C"}
 
+    def wait(self, *, died: Callable[[], bool]) -> bool:
+        """Wait until the server responds; return False if it exits or takes too long.
 
-def _ping(valkey: EmbeddedValkey) -> bytes:
-    """Return the server's response to a ping. Raise `OSError` if it is unreachable.
+        The time in which it loads its files does not count.
+        """
+        deadline = time.monotonic() + _ANSWER_SECONDS
+        while time.monotonic() < deadline and not died():
+            try:
+                reply = self._ping()
+            except OSError:
+                reply = b""
+            if b"+PONG" in reply:
+                return True
+            if b"-LOADING" in reply:
+                deadline = time.monotonic() + _ANSWER_SECONDS
+            time.sleep(_POLL_SECONDS)
+        return False
 
-    Uses a plain socket, because a client would stay in the supervisor's memory.
-    """
-    family = socket.AF_UNIX if isinstance(valkey.address, str) else socket.AF_INET
-    with socket.socket(family) as connection:
-        connection.settimeout(_PING_SECONDS)
-        connection.connect(valkey.address)
-        connection.sendall(f"AUTH {valkey.password}\r\nPING\r\nQUIT\r\n".encode())
-        with connection.makefile("rb") as answer:
-            return answer.read(1_024)
+    def _ping(self) -> bytes:
+        """Return the server's response to a ping. Raise `OSError` if it is unreachable.
+
+        Uses a plain socket, because a client would stay in the supervisor's memory.
+        """
+        family = socket.AF_UNIX if isinstance(self._address, str) else socket.AF_INET
+        with socket.socket(family) as connection:
+            connection.settimeout(_PING_SECONDS)
+            connection.connect(self._address)
+            connection.sendall(f"AUTH {self._password}\r\nPING\r\nQUIT\r\n".encode())
+            with connection.makefile("rb") as answer:
+                return answer.read(1_024)
 
 
 def set_log_aside(folder: DataFolder) -> Path | None:

@@ -318,7 +318,7 @@ def test_tokens_stand_in_no_log_no_message_and_no_print(world, caplog):
     ],
 )
 def test_what_is_no_token_or_an_address_within_is_refused(field, given, world):
-    world.services.notifier._rules = OutboundRules()
+    world.services.notifier.rules = OutboundRules()
     before = world.endpoint()
 
     with pytest.raises(InvalidInputError) as refused:

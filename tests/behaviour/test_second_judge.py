@@ -16,7 +16,7 @@ from service.moderation.revise import withdraw_comment
 from service.outbound import second_judge
 from service.processes.background import slow_jobs
 from service.settings import load_settings
-from service.wiring import wire
+from service.wiring import Wired
 from tests.factories import make_comment
 from tests.fakes import make_services, submit_to
 from tests.functional.hostile import HOSTILE, hostile_comment
@@ -169,7 +169,7 @@ def test_a_judge_that_fails_is_left_alone_for_longer_each_time_and_asked_thrice(
 
 
 def test_nothing_leaves_while_no_address_is_set(tmp_path, monkeypatch):
-    wired = wire(load_settings(data_dir=tmp_path, valkey_url="redis://localhost:1/0"))
+    wired = Wired(load_settings(data_dir=tmp_path, valkey_url="redis://localhost:1/0"))
     services, second, _ = judging({}, second_judge=wired.services.second_judge)
     submit_to(services, make_comment())
     sent = []

@@ -9,7 +9,7 @@ from service.tasks.broker import LANE_QUEUES, QueueName, open_client
 from service.tasks.celery_app import lane_plans, make_celery
 from service.tasks.heartbeat import WORKERS, Heartbeat
 from service.tasks.schedule import TaskName
-from service.wiring import wire
+from service.wiring import Wired
 
 
 def test_every_queue_is_consumed_and_takes_json_alone():
@@ -29,7 +29,7 @@ def test_every_queue_is_consumed_and_takes_json_alone():
 
 def test_everything_that_is_done_on_time_has_one_job(tmp_path):
     settings = {"data_dir": tmp_path, "valkey_url": "redis://localhost:1/0"}
-    wired = wire(load_settings(**settings, second_judge_url="http://127.0.0.1:1/v1"))
+    wired = Wired(load_settings(**settings, second_judge_url="http://127.0.0.1:1/v1"))
 
     tasks = [job.task for job in (*jobs(wired), *slow_jobs(wired), retraining_job(wired))]
 

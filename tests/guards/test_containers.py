@@ -406,8 +406,8 @@ import service.processes.background, service.processes.probe
 import service.commands.demo, service.commands.output
 from service.processes.app import create_app, readiness_checks, web_config
 from service.settings import load_settings
-from service.wiring import wire
-wired = wire(load_settings(data_dir=sys.argv[1]))
+from service.wiring import Wired
+wired = Wired(load_settings(data_dir=sys.argv[1]))
 client = create_app(wired.services, web_config(wired), readiness_checks(wired)).test_client()
 assert client.get("/livez").status_code == 200
 from service.cli import main

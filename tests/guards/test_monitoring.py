@@ -24,7 +24,7 @@ from service.settings import load_settings
 from service.stores.migrations import migrate
 from service.tasks.schedule import TaskName
 from service.watching.exposition import Exposition
-from service.wiring import wire
+from service.wiring import Wired
 from tests.factories import NOW, make_comment
 from tests.fakes import make_services, submit_to
 
@@ -52,10 +52,10 @@ def _audited(scope: Scope) -> FigureCounts:
 def samples(tmp_path_factory, valkey) -> dict[str, list[dict[str, str]]]:
     """Return the labels of everything that a scrape may show, by the metric's name."""
     folder = tmp_path_factory.mktemp("data")
-    wired = wire(load_settings(data_dir=folder, valkey_url=valkey.url))
+    wired = Wired(load_settings(data_dir=folder, valkey_url=valkey.url))
     migrate(wired.engine)
     wired.folder.last_backup_file.touch()
-    services = make_services(
+    services = wired.services = make_services(
         figures=SimpleNamespace(count=_audited),
         observer=wired.counting,
         history=wired.services.history,
@@ -74,7 +74,7 @@ def samples(tmp_path_factory, valkey) -> dict[str, list[dict[str, str]]]:
     parts = {
         # What it says now: a busy machine must not hide one.
         name: replace(part, read=partial(tuple, list(part.read())))
-        for name, part in state_parts(replace(wired, services=services)).items()
+        for name, part in state_parts(wired).items()
     }
     exposition = expose("api", wired, parts=parts)
     for process in ("worker", "background"):

@@ -19,7 +19,7 @@ from service.moderation.intake import sweep_stranded
 from service.moderation.sites import add_site
 from service.settings import load_settings
 from service.stores.migrations import migrate
-from service.wiring import Wired, wire
+from service.wiring import Wired
 from tests.factories import make_comment
 from tests.fakes import submit_to
 
@@ -60,7 +60,7 @@ class Installation:
     minutes_ahead: int = 0
 
     def __post_init__(self) -> None:
-        self.wired: Wired = wire(
+        self.wired: Wired = Wired(
             load_settings(
                 data_dir=self.folder,
                 valkey_url=self.valkey_url,

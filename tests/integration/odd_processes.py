@@ -21,7 +21,7 @@ from service.logs import configure_logging
 from service.processes.background import run_background
 from service.processes.worker import run_worker
 from service.settings import load_settings
-from service.wiring import wire
+from service.wiring import Wired
 from tests.fakes import make_model
 from tests.runs import processes
 
@@ -53,13 +53,14 @@ def main(kind: str, *given: str) -> None:
         process.log.addFilter(_tell)
         process.main()
     configure_logging()
-    wired = wire(load_settings())
+    wired = Wired(load_settings())
     if kind == "background":
-        run_background(replace(wired, runs=processes(wired.folder.path)))
+        wired.runs = processes(wired.folder.path)
+        run_background(wired)
         return
     model = make_model(OddClassifier(float(given[0])))
-    services = replace(wired.services, current_model=lambda: model)
-    sys.exit(run_worker(replace(wired, services=services)))
+    wired.services = replace(wired.services, current_model=lambda: model)
+    sys.exit(run_worker(wired))
 
 
 if __name__ == "__main__":

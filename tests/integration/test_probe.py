@@ -16,7 +16,7 @@ from service.settings import ENV_PREFIX, load_settings
 from service.stores.migrations import migrate
 from service.tasks.broker import open_client
 from service.tasks.heartbeat import BACKGROUND, WORKERS
-from service.wiring import wire
+from service.wiring import Wired
 from tests.servers import free_port
 
 
@@ -58,7 +58,7 @@ def test_while_valkey_is_away_no_process_is_called_dead(tmp_path):
 
 def test_a_schema_fits_only_after_the_migration(tmp_path):
     before = ask("schema", tmp_path)
-    wired = wire(load_settings(data_dir=tmp_path))
+    wired = Wired(load_settings(data_dir=tmp_path))
     migrate(wired.engine)
     wired.close()
 

@@ -26,7 +26,7 @@ from service.tasks.heartbeat import (
     WorkerSign,
     are_stuck,
 )
-from service.wiring import open_engine, wire
+from service.wiring import Wired, open_engine
 from tests.factories import NOW, keep_all, make_comment
 from tests.fakes import Seconds
 from tests.servers import running_valkey
@@ -84,7 +84,7 @@ def test_whoever_asks_often_causes_few_writes_but_a_failed_one_is_tried_again():
 
 
 def sign(*, judged_at: float, problem: str | None = None) -> WorkerSign:
-    return WorkerSign(name="w", model_version="m", model_problem=problem, judged_at=judged_at)
+    return WorkerSign(name="w", model="m", problem=problem, judged_at=judged_at)
 
 
 def test_workers_that_store_nothing_while_comments_wait_are_told_of():
@@ -110,7 +110,7 @@ def test_a_model_is_not_asked_for_where_a_worker_is_missing():
 def home(tmp_path):
     """Give an installation with a Valkey of its own, whose processes give signs."""
     with running_valkey() as server:
-        wired = wire(load_settings(data_dir=tmp_path, valkey_url=server.url))
+        wired = Wired(load_settings(data_dir=tmp_path, valkey_url=server.url))
         migrate(wired.engine)
         client = open_client(server.url)
         for kind in (WORKERS, BACKGROUND):

@@ -15,7 +15,7 @@ from service.data_folder import DataFolder
 from service.settings import Settings, load_settings
 from service.start_error import SettingsError, StartError
 from service.supervisor.supervise import _environment
-from service.wiring import digest_plan, open_history, wire
+from service.wiring import Wired, digest_plan, open_history
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ from service.wiring import digest_plan, open_history, wire
 )
 def test_what_is_wrong_is_named_with_a_remedy_before_anything_starts(tmp_path, given, says):
     with pytest.raises(SettingsError) as refused:
-        wire(load_settings(data_dir=tmp_path, valkey_url="redis://127.0.0.1:1/0", **given))
+        Wired(load_settings(data_dir=tmp_path, valkey_url="redis://127.0.0.1:1/0", **given))
 
     assert says in str(refused.value)
 

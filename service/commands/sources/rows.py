@@ -90,7 +90,7 @@ def read_csv(file: InputFile) -> Iterator[Entry]:
     while True:
         number += 1
         begins = lines.count + 1
-        lines.begin_row()
+        lines.chars = 0
         try:
             row = next(rows, [_END])
         except (csv.Error, _RowTooLongError):
@@ -119,13 +119,10 @@ class _Lines:
     def __init__(self, file: InputFile) -> None:
         self._file = file
         self._text = file.text()
-        self._chars = 0
         self._has_ended = False
         self.count = 0
-
-    def begin_row(self) -> None:
-        """Start counting a row's characters."""
-        self._chars = 0
+        # Of the row, whose reader sets it to 0.
+        self.chars = 0
 
     def __iter__(self) -> Iterator[str]:
         return self
@@ -139,11 +136,11 @@ class _Lines:
             self._has_ended = True
             return _END
         self.count += 1
-        self._chars += len(line)
+        self.chars += len(line)
         is_whole = len(line) < _MAX_ROW_CHARS
         while len(line) == _MAX_ROW_CHARS and not line.endswith("\n"):
             line = self._text.readline(_MAX_ROW_CHARS)
-        if not is_whole or self._chars > _MAX_ROW_CHARS:
+        if not is_whole or self.chars > _MAX_ROW_CHARS:
             raise _RowTooLongError
         return line
 

@@ -20,7 +20,7 @@ from service.start_error import ExitCode, StartError
 from service.supervisor.part import Part, Recipe
 from service.supervisor.prepare import keep_first_run, make_first_accounts
 from service.supervisor.report import FirstRun, Running, to_text
-from service.supervisor.valkey import prepare_valkey
+from service.supervisor.valkey import EmbeddedValkey
 from tests.fakes import Seconds, make_services
 from tests.integration.installation import until
 
@@ -149,8 +149,8 @@ def test_every_package_that_is_missing_or_out_of_its_range_is_named_at_once(tmp_
 def test_valkey_listens_on_a_private_socket_with_a_password_of_its_own(tmp_path):
     # pytest's folders may be too deep for a socket, so the choice is read from the length.
     folder = DataFolder(tmp_path)
-    valkey = prepare_valkey(folder)
-    again = prepare_valkey(folder)
+    valkey = EmbeddedValkey(folder)
+    again = EmbeddedValkey(folder)
 
     config = folder.valkey_folder / "valkey.conf"
     assert config.stat().st_mode & 0o777 == 0o600
@@ -164,7 +164,7 @@ def test_valkey_listens_on_a_private_socket_with_a_password_of_its_own(tmp_path)
 def test_a_path_too_long_for_a_socket_gets_a_loopback_port(tmp_path):
     folder = DataFolder(tmp_path / ("deep" * 20) / ("deeper" * 10))
 
-    valkey = prepare_valkey(folder)
+    valkey = EmbeddedValkey(folder)
 
     assert valkey.url.startswith("redis://:")
     assert "@127.0.0.1:" in valkey.url
