@@ -44,6 +44,7 @@ class Recipe:
     mend: Callable[[], object] = lambda: None
 
 
+@dataclass(eq=False)
 class Part:
     """A child process that is restarted, with growing pauses if it keeps exiting.
 
@@ -52,16 +53,11 @@ class Part:
     thread that started it.
     """
 
-    def __init__(
-        self,
-        recipe: Recipe,
-        *,
-        write_line: Callable[[str], None],
-        monotonic: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self.recipe = recipe
-        self._write_line = write_line
-        self._monotonic = monotonic
+    recipe: Recipe
+    write_line: Callable[[str], None]
+    monotonic: Callable[[], float] = time.monotonic
+
+    def __post_init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
         self._pump: threading.Thread | None = None
         self.works = threading.Event()
@@ -87,7 +83,7 @@ class Part:
             # Ctrl-C signals the supervisor only, which then stops the parts in order.
             start_new_session=True,
         )
-        self._started_at = self._monotonic()
+        self._started_at = self.monotonic()
         assert self._process.stdout is not None  # noqa: S101  # Because of PIPE.
         self._pump = threading.Thread(
             target=self._forward_output, args=(self._process.stdout,), daemon=True
@@ -102,7 +98,7 @@ class Part:
                 if sign and sign in text:
                     self.works.set()
                 if text:
-                    self._write_line(f"{self.recipe.name:<9}| {text}")
+                    self.write_line(f"{self.recipe.name:<9}| {text}")
 
     def look_after(self) -> int | None:
         """Restart the process if it exited and its pause is over.
@@ -110,17 +106,17 @@ class Part:
         Returns the exit code once, when the exit is found, otherwise None.
         """
         if self._process is None:
-            if self._monotonic() >= self._due_at:
+            if self.monotonic() >= self._due_at:
                 self.start()
             return None
         code = self._process.poll()
         if code is None:
             return None
         self._process = None
-        lived = self._monotonic() - self._started_at
+        lived = self.monotonic() - self._started_at
         self._exits = 1 if lived >= _HEALTHY_AFTER_SECONDS else self._exits + 1
         wait = min(_FIRST_BACKOFF_SECONDS * 2 ** (self._exits - 1), _MAX_BACKOFF_SECONDS)
-        self._due_at = self._monotonic() + wait
+        self._due_at = self.monotonic() + wait
         log.warning(
             "a part ended and is started again",
             extra={"part": self.recipe.name, "how": describe_exit(code), "in_seconds": wait},
@@ -128,7 +124,7 @@ class Part:
         # A process that was killed had worked until then.
         self._own_exits = self._own_exits + 1 if code > 0 else 0
         if self._own_exits == _EXITS_UNTIL_MENDED and self.recipe.mend():
-            self._exits, self._due_at = 0, self._monotonic()
+            self._exits, self._due_at = 0, self.monotonic()
         return code
 
     def ask_to_stop(self) -> None:
@@ -141,8 +137,8 @@ class Part:
         process = self._process
         if process is None:
             return
-        deadline = self._monotonic() + self.recipe.stop_seconds
-        while process.poll() is None and self._monotonic() < deadline and not hurry():
+        deadline = self.monotonic() + self.recipe.stop_seconds
+        while process.poll() is None and self.monotonic() < deadline and not hurry():
             time.sleep(0.02)
         if process.poll() is None:
             log.warning("a part did not stop in time", extra={"part": self.recipe.name})

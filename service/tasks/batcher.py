@@ -121,6 +121,7 @@ class Pace:
         return int((seconds - self.fixed_seconds) / self.seconds_each)
 
 
+@dataclass(eq=False)
 class Batcher:
     """Collects ids, judges them in batches, and acknowledges them once verdicts are stored.
 
@@ -130,28 +131,21 @@ class Batcher:
     runs in its thread.
     """
 
-    def __init__(
-        self,
-        judge: Callable[[Sequence[CommentId]], object],
-        plans: Mapping[Lane, LanePlan],
-        *,
-        call_after: CallAfter,
-        random_share: Callable[[], float] = random.random,
-        monotonic: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._judge = judge
-        self._plans = plans
-        self._call_after = call_after
-        self._random_share = random_share
-        self._monotonic = monotonic
+    judge: Callable[[Sequence[CommentId]], object]
+    plans: Mapping[Lane, LanePlan]
+    call_after: CallAfter
+    random_share: Callable[[], float] = random.random
+    monotonic: Callable[[], float] = time.monotonic
+
+    def __post_init__(self) -> None:
         self._pace = Pace()
         self._batches = 0
-        self._judged_at = dict.fromkeys(plans, -math.inf)
-        self._busy_seconds = dict.fromkeys(plans, 0.0)
+        self._judged_at = dict.fromkeys(self.plans, -math.inf)
+        self._busy_seconds = dict.fromkeys(self.plans, 0.0)
         self._looks_again: set[Lane] = set()
         # Ids with the broker's messages, None after the connection was lost.
-        self._waiting: dict[Lane, list[tuple[CommentId, Any]]] = {lane: [] for lane in plans}
-        self._last_size = dict.fromkeys(plans, 0)
+        self._waiting: dict[Lane, list[tuple[CommentId, Any]]] = {lane: [] for lane in self.plans}
+        self._last_size = dict.fromkeys(self.plans, 0)
         self._retries = 0
         self._paused = False
 
@@ -164,43 +158,43 @@ class Batcher:
         if len(waiting) >= self._size(lane):
             self._flush_up_to(lane)
         elif len(waiting) == 1:
-            plan = self._plans[lane]
+            plan = self.plans[lane]
             wait = plan.wait_seconds
             if plan.rush_wait_seconds is not None and self._last_size[lane] >= plan.rush_size:
                 wait = plan.rush_wait_seconds
-            self._call_after(wait, partial(self._flush_if_waiting, lane))
+            self.call_after(wait, partial(self._flush_if_waiting, lane))
 
     def forget_messages(self, call_after: CallAfter) -> None:
         """Keep the ids but drop their messages, which ended with the connection; use a new loop.
 
         The broker redelivers the messages later; by then their comments have verdicts.
         """
-        self._call_after = call_after
+        self.call_after = call_after
         self._paused = False
         self._retries = 0
         self._looks_again.clear()
         for lane, waiting in self._waiting.items():
             self._waiting[lane] = [(comment_id, None) for comment_id, _ in waiting]
             if waiting:
-                self._call_after(0.0, partial(self._flush_if_waiting, lane))
+                self.call_after(0.0, partial(self._flush_if_waiting, lane))
 
     def __len__(self) -> int:
         return sum(map(len, self._waiting.values()))
 
     def _size(self, lane: Lane) -> int:
         """Return the size of a lane's full batch now."""
-        now, most = self._monotonic(), self._plans[lane].batch_size
+        now, most = self.monotonic(), self.plans[lane].batch_size
         about = [one for one in self._before(lane) if now - self._judged_at[one] < _ABOUT_SECONDS]
         seconds = min(
             max(plan.longest_seconds, self._pace.fixed_seconds / plan.fixed_share)
-            for plan in (self._plans[one] for one in (lane, *about))
+            for plan in (self.plans[one] for one in (lane, *about))
         )
         if not self._pace.weight or seconds == math.inf:
             return most
         return min(max(self._pace.size_within(seconds), _MIN_BATCH), most)
 
     def _before(self, lane: Lane) -> list[Lane]:
-        lanes = list(self._plans)
+        lanes = list(self.plans)
         return lanes[: lanes.index(lane)]
 
     def _flush_if_waiting(self, lane: Lane) -> None:
@@ -221,12 +215,12 @@ class Batcher:
 
     def _must_pause(self, lane: Lane) -> bool:
         taken = sum(self._share(earlier) for earlier in self._before(lane))
-        rest = self._plans[lane].gives_way_seconds * min(taken, 1.0)
-        return self._monotonic() - self._judged_at[lane] < rest
+        rest = self.plans[lane].gives_way_seconds * min(taken, 1.0)
+        return self.monotonic() - self._judged_at[lane] < rest
 
     def _share(self, lane: Lane) -> float:
         """Return the share of recent time that a lane's batches took."""
-        since = self._monotonic() - self._judged_at[lane]
+        since = self.monotonic() - self._judged_at[lane]
         return self._busy_seconds[lane] / _SHARE_SECONDS * math.exp(-since / _SHARE_SECONDS)
 
     def _check_later(self, lane: Lane) -> None:
@@ -238,15 +232,15 @@ class Batcher:
             self._looks_again.discard(lane)
             self._flush_if_waiting(lane)
 
-        self._call_after(_CHECK_AGAIN_SECONDS, look)
+        self.call_after(_CHECK_AGAIN_SECONDS, look)
 
     def _flush_one_batch(self, lane: Lane) -> None:
         size = self._size(lane)
-        is_bounded = self._plans[lane].longest_seconds < math.inf
+        is_bounded = self.plans[lane].longest_seconds < math.inf
         if is_bounded and len(self._waiting[lane]) >= size and self._batches % _HALF_EVERY == 0:
             size = max(size // 2, _MIN_BATCH)
         batch = self._waiting[lane][:size]
-        began = self._monotonic()
+        began = self.monotonic()
         try:
             self._judge_halving([comment_id for comment_id, _ in batch])
         except StoreUnavailableError:
@@ -257,7 +251,7 @@ class Batcher:
                 "stores stay away, the sweep will queue again", extra={"batch": len(batch)}
             )
         else:
-            now = self._monotonic()
+            now = self.monotonic()
             self._pace.learn(now - began, len(batch))
             self._batches += 1
             self._busy_seconds[lane] = self._share(lane) * _SHARE_SECONDS + now - began
@@ -275,7 +269,7 @@ class Batcher:
     def _judge_halving(self, ids: Sequence[CommentId]) -> None:
         """Judge a batch; on failure, halve it until the comment that causes it is alone."""
         try:
-            self._judge(ids)
+            self.judge(ids)
         except StoreUnavailableError:
             raise
         except Exception:  # A comment must not end the worker.
@@ -289,13 +283,13 @@ class Batcher:
             self._judge_halving(ids[half:])
 
     def _pause(self) -> None:
-        wait = RETRY_SECONDS[self._retries] * (1 + _JITTER * self._random_share())
+        wait = RETRY_SECONDS[self._retries] * (1 + _JITTER * self.random_share())
         self._retries += 1
         self._paused = True
         log.warning("stores are away, the batch waits", extra={"seconds": round(wait, 2)})
-        self._call_after(wait, self._resume)
+        self.call_after(wait, self._resume)
 
     def _resume(self) -> None:
         self._paused = False
-        for lane in self._plans:
+        for lane in self.plans:
             self._flush_if_waiting(lane)

@@ -32,22 +32,19 @@ class DispatchPlan:
     platform_seconds: float = 1.0
 
 
+@dataclass(eq=False)
 class Dispatcher:
     """Takes due messages and delivers them until none is due. Thread-safe.
 
     `take` leases at most `limit` due messages, none of them to a site in `except_sites`.
     """
 
-    def __init__(
-        self,
-        take: Callable[..., Sequence[Delivery]],
-        deliver: Callable[[Delivery], SendOutcome | None],
-        plan: DispatchPlan = DispatchPlan(),
-    ) -> None:
-        self._take = take
-        self._deliver = deliver
-        self._plan = plan
-        self._pool = ThreadPoolExecutor(plan.at_once, thread_name_prefix="dispatcher")
+    take: Callable[..., Sequence[Delivery]]
+    deliver: Callable[[Delivery], SendOutcome | None]
+    plan: DispatchPlan = DispatchPlan()
+
+    def __post_init__(self) -> None:
+        self._pool = ThreadPoolExecutor(self.plan.at_once, thread_name_prefix="dispatcher")
         self._lock = threading.Lock()
         self._busy: Counter[SiteId] = Counter()
         self._resting: dict[SiteId, float] = {}
@@ -61,9 +58,9 @@ class Dispatcher:
         """
         started = 0
         with self._lock:
-            while not self._closed and (room := self._plan.at_once - self._busy.total()) > 0:
-                limit = min(room, self._plan.a_site)
-                taken = self._take(limit=limit, except_sites=self._left_out())
+            while not self._closed and (room := self.plan.at_once - self._busy.total()) > 0:
+                limit = min(room, self.plan.a_site)
+                taken = self.take(limit=limit, except_sites=self._left_out())
                 if not taken:
                     break
                 for delivery in taken:
@@ -83,7 +80,7 @@ class Dispatcher:
     def _left_out(self) -> set[SiteId]:
         now = time.monotonic()
         self._resting = {site: until for site, until in self._resting.items() if until > now}
-        full = {site for site, count in self._busy.items() if count >= self._plan.a_site}
+        full = {site for site, count in self._busy.items() if count >= self.plan.a_site}
         return full | self._resting.keys()
 
     def _run(self, delivery: Delivery) -> None:
@@ -102,12 +99,12 @@ class Dispatcher:
     def _try(self, delivery: Delivery) -> float:
         """Deliver a message; return the seconds for which its site then gets no other."""
         try:
-            outcome = self._deliver(delivery)
+            outcome = self.deliver(delivery)
         except Exception:  # Its lease ends, and then it is taken again.
             log.exception("delivering failed", extra={"delivery_id": delivery.id})
             return 0.0
         if outcome is None or outcome.settled:
             return 0.0
         if outcome.attempt.status is None:
-            return self._plan.rest_seconds
-        return self._plan.platform_seconds if delivery.form.is_call else 0.0
+            return self.plan.rest_seconds
+        return self.plan.platform_seconds if delivery.form.is_call else 0.0

@@ -51,30 +51,26 @@ class Job:
     share: float = 0.25
 
 
+@dataclass(eq=False)
 class Schedule:
     """Runs jobs when they are due, in one thread; a failed run is repeated when due again.
 
     `watch` receives a job's name and its `run`, and returns the function to call instead.
     """
 
-    def __init__(
-        self,
-        jobs: Sequence[Job],
-        *,
-        watch: Callable[[str, Run], Run] = lambda _task, run: run,
-        monotonic: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._jobs = jobs
-        self._watch = watch
-        self._monotonic = monotonic
-        self._due_at = dict.fromkeys((job.task for job in jobs), monotonic())
+    jobs: Sequence[Job]
+    watch: Callable[[str, Run], Run] = lambda _task, run: run
+    monotonic: Callable[[], float] = time.monotonic
+
+    def __post_init__(self) -> None:
+        self._turned_at = self.monotonic()
+        self._due_at = dict.fromkeys((job.task for job in self.jobs), self._turned_at)
         self._store_is_away = False
         self._stops = threading.Event()
         self._woken = threading.Event()
         self._thread = threading.Thread(
             target=self._run_until_stopped, name="schedule", daemon=True
         )
-        self._turned_at = monotonic()
 
     def start(self) -> None:
         self._thread.start()
@@ -94,33 +90,33 @@ class Schedule:
 
     def seconds_since_turn(self) -> float:
         """Return the seconds since a job last began or ended; high if one is stuck."""
-        return self._monotonic() - self._turned_at
+        return self.monotonic() - self._turned_at
 
     def run_due(self) -> float:
         """Run every job that is due, once; return the seconds until the next one is due."""
-        for job in self._jobs:
-            if self._due_at[job.task] <= self._monotonic() and not self._stops.is_set():
+        for job in self.jobs:
+            if self._due_at[job.task] <= self.monotonic() and not self._stops.is_set():
                 self._run(job)
-        return max(min(self._due_at.values()) - self._monotonic(), 0.0)
+        return max(min(self._due_at.values()) - self.monotonic(), 0.0)
 
     def _run_until_stopped(self) -> None:
         while not self._stops.is_set():
             if self._woken.wait(self.run_due()):
                 self._woken.clear()
-                self._due_at = dict.fromkeys(self._due_at, self._monotonic())
+                self._due_at = dict.fromkeys(self._due_at, self.monotonic())
 
     def _run(self, job: Job) -> None:
-        began = self._turned_at = self._monotonic()
+        began = self._turned_at = self.monotonic()
         was_cut_off = False
 
         def goes_on() -> bool:
             nonlocal was_cut_off
-            was_cut_off = self._stops.is_set() or self._monotonic() - began >= job.turn_seconds
+            was_cut_off = self._stops.is_set() or self.monotonic() - began >= job.turn_seconds
             return not was_cut_off
 
         extra = {"task": job.task.value}
         try:
-            self._watch(job.task.value, lambda: job.run(goes_on))()
+            self.watch(job.task.value, lambda: job.run(goes_on))()
         except StoreUnavailableError:
             if not self._store_is_away:
                 log.warning("stores are away, the next run tries again", extra=extra)
@@ -131,7 +127,7 @@ class Schedule:
             log.exception("upkeep failed", extra=extra)
         else:
             self._store_is_away = False
-        self._turned_at = self._monotonic()
+        self._turned_at = self.monotonic()
         took = self._turned_at - began
         wait = took * (1 / job.share - 1) if was_cut_off else job.every_seconds
         self._due_at[job.task] = self._turned_at + min(wait, job.every_seconds)

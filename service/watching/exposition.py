@@ -61,6 +61,7 @@ class Part:
     reading: Future[bool] | None = field(default=None, init=False)
 
 
+@dataclass(eq=False)
 class Readings:
     """Reads each part at its own interval, independent of scrapes.
 
@@ -68,23 +69,23 @@ class Readings:
     for its `slopsieve_part_read`. A part is never read twice at once.
     """
 
-    def __init__(
-        self, parts: Mapping[str, Part], *, monotonic: Callable[[], float] = time.monotonic
-    ) -> None:
-        self._monotonic = monotonic
-        self._parts = parts
-        self._pool = ThreadPoolExecutor(max(1, len(parts)), thread_name_prefix="readings")
+    parts: Mapping[str, Part]
+    monotonic: Callable[[], float] = time.monotonic
+
+    def __post_init__(self) -> None:
+        workers = max(1, len(self.parts))
+        self._pool = ThreadPoolExecutor(workers, thread_name_prefix="readings")
 
     def look(self) -> list[Metric]:
         """Return the numbers of all parts. Only one thread at a time may call this."""
         readings: list[tuple[str, Part, Future[bool]]] = []
-        for name, part in self._parts.items():
+        for name, part in self.parts.items():
             reading = part.reading
-            if reading is None or (reading.done() and self._monotonic() >= part.due_at):
+            if reading is None or (reading.done() and self.monotonic() >= part.due_at):
                 reading = part.reading = self._pool.submit(self._read, name, part)
             readings.append((name, part, reading))
         wait([reading for _, _, reading in readings], timeout=_ANSWER_SECONDS)
-        now = self._monotonic()
+        now = self.monotonic()
         found: list[Metric] = []
         for name, part, reading in readings:
             about = "Whether the numbers of this part could be read lately."
@@ -100,14 +101,14 @@ class Readings:
 
     def _read(self, name: str, part: Part) -> bool:
         """Read a part; return False if it fails."""
-        began = self._monotonic()
+        began = self.monotonic()
         try:
-            part.metrics, part.read_at = tuple(part.read()), self._monotonic()
+            part.metrics, part.read_at = tuple(part.read()), self.monotonic()
         except Exception as error:  # A number shows that the part failed.
             log.warning("a part gave no numbers", extra={"part": name}, exc_info=error)
             return False
         finally:
-            rest_seconds = (self._monotonic() - began) * _REST_TIMES
+            rest_seconds = (self.monotonic() - began) * _REST_TIMES
             part.due_at = began + max(part.every_seconds, rest_seconds)
         return True
 
@@ -300,18 +301,18 @@ def _short_path(path: Path) -> Iterator[str]:
         os.close(descriptor)
 
 
+@dataclass(eq=False)
 class MetricsPort:
     """Serves `GET /metrics` on `address` until it is closed, in its own thread.
 
     With a `token`, requests need it as `Authorization: Bearer`. A port in use is tried again.
     """
 
-    def __init__(
-        self, address: tuple[str, int], text: Callable[[], bytes], *, token: str | None
-    ) -> None:
-        self._address = address
-        self._text = text
-        self._token = token
+    address: tuple[str, int]
+    text: Callable[[], bytes]
+    token: str | None = field(repr=False)
+
+    def __post_init__(self) -> None:
         self._closed = threading.Event()
         self.bound: tuple[str, int] | None = None
         threading.Thread(target=self._run, name="metrics port", daemon=True).start()
@@ -324,18 +325,18 @@ class MetricsPort:
         # Imported late, because few processes have a port of their own.
         from waitress import create_server, wasyncore
 
-        is_v6 = ":" in self._address[0]
+        is_v6 = ":" in self.address[0]
         family = socket.AF_INET6 if is_v6 else socket.AF_INET
         connections: dict[int, object] = {}
         warned = False
         while not self._closed.wait(_RETRY_EVERY_SECONDS if warned else 0):
             try:
-                listener = socket.create_server(self._address, family=family, dualstack_ipv6=is_v6)
+                listener = socket.create_server(self.address, family=family, dualstack_ipv6=is_v6)
             except OSError as error:
                 if not warned:
                     log.warning(
                         "the port for metrics cannot be had yet",
-                        extra={"port": self._address[1], "error": type(error).__name__},
+                        extra={"port": self.address[1], "error": type(error).__name__},
                     )
                 warned = True
                 continue
@@ -353,14 +354,14 @@ class MetricsPort:
     ) -> Sequence[bytes]:
         scheme, _, given = environ.get("HTTP_AUTHORIZATION", "").partition(" ")
         knows = scheme.lower() == "bearer" and hmac.compare_digest(
-            given.strip().encode(), (self._token or "").encode()
+            given.strip().encode(), (self.token or "").encode()
         )
         if environ["PATH_INFO"] != "/metrics":
             status, body = "404 Not Found", b"metrics are at /metrics\n"
-        elif self._token is not None and not knows:
+        elif self.token is not None and not knows:
             status, body = "401 Unauthorized", b"a bearer token is needed\n"
         else:
-            status, body = "200 OK", self._text()
+            status, body = "200 OK", self.text()
         length = ("Content-Length", str(len(body)))
         start_response(status, [("Content-Type", _CONTENT_TYPE), length])
         return [body]

@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -104,17 +105,18 @@ _Entry = tuple[AboutList, CompiledEntries]
 _Stamp = tuple[int, int, int]
 
 
+@dataclass(eq=False)
 class ListFolder:
     """Lists as files in a folder, which commands replace while servers read them.
 
     A new file is read within a second. A damaged one is logged and skipped, or the list loaded
-    before under its name stays. Thread-safe.
+    before under its name stays. The folder may not exist yet. Thread-safe.
     """
 
-    def __init__(self, folder: Path, *, clock: Callable[[], float] = time.monotonic) -> None:
-        """Use a folder, which may not exist yet; `clock` returns seconds."""
-        self._folder = folder
-        self._clock = clock
+    folder: Path
+    clock: Callable[[], float] = time.monotonic
+
+    def __post_init__(self) -> None:
         self._lock = threading.Lock()
         self._loaded: dict[str, tuple[_Stamp, _Entry | None]] = {}
         self._lists: tuple[_Entry, ...] = ()
@@ -176,7 +178,7 @@ class ListFolder:
 
     def put(self, about: AboutList, compiled: CompiledEntries) -> None:
         """Add a list or atomically replace the one with its name. Raise `OSError`."""
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_list(self._path(about.name), about, compiled)
         self._next_check = -1.0
 
@@ -186,20 +188,20 @@ class ListFolder:
             self._path(name).unlink()
         except FileNotFoundError:
             return False
-        sync_folder(self._folder)
+        sync_folder(self.folder)
         self._next_check = -1.0
         return True
 
     def _path(self, name: str) -> Path:
-        return self._folder / f"{name}{SUFFIX}"
+        return self.folder / f"{name}{SUFFIX}"
 
     def _current(self) -> tuple[_Entry, ...]:
         """Return the lists; one thread checks for new files, at most once a second."""
-        if self._clock() >= self._next_check and self._lock.acquire(blocking=not self._loaded):
+        if self.clock() >= self._next_check and self._lock.acquire(blocking=not self._loaded):
             try:
                 self._reload()
                 # Set afterwards, so that other threads wait for the first check.
-                self._next_check = self._clock() + _SECONDS_BETWEEN_CHECKS
+                self._next_check = self.clock() + _SECONDS_BETWEEN_CHECKS
             finally:
                 self._lock.release()
         return self._lists
@@ -215,7 +217,7 @@ class ListFolder:
     def _files(self) -> Iterator[tuple[str, Path, _Stamp]]:
         # The folder may not exist, and files may disappear meanwhile.
         with contextlib.suppress(OSError):
-            for path in self._folder.glob(f"[!.]*{SUFFIX}"):
+            for path in self.folder.glob(f"[!.]*{SUFFIX}"):
                 with contextlib.suppress(OSError):
                     stat = path.stat()
                     yield path.stem, path, (stat.st_mtime_ns, stat.st_size, stat.st_ino)
