@@ -43,8 +43,7 @@ def _network_or_host(given: str) -> str:
     except ValueError:
         if _HOST_NAME.fullmatch(given) and not given[-1].isdigit():
             return given.lower()
-    msg = f"{given!r} is neither a network such as 192.168.1.0/24 nor a host name"
-    raise ValueError(msg)
+    raise ValueError(f"{given!r} is neither a network such as 192.168.1.0/24 nor a host name")
 
 
 Listed = Annotated[tuple[_Item, ...], NoDecode, BeforeValidator(_split)]
@@ -57,8 +56,7 @@ def _host_and_port(given: str) -> str:
         ipaddress.ip_address(bare)
         if separator and port.isdecimal() and int(port) <= 65_535:
             return given
-    msg = f"{given!r} is no address and port, such as 127.0.0.1:9464 or [::]:9464"
-    raise ValueError(msg)
+    raise ValueError(f"{given!r} is no address and port, such as 127.0.0.1:9464 or [::]:9464")
 
 
 def _http_url(given: str) -> str:
@@ -70,8 +68,7 @@ def _http_url(given: str) -> str:
 
 def _mail_address(given: str) -> str:
     if not is_mail_address(given):
-        msg = f"{given!r} is no mail address: write slopsieve@example.org"
-        raise ValueError(msg)
+        raise ValueError(f"{given!r} is no mail address: write slopsieve@example.org")
     return given
 
 
@@ -79,11 +76,10 @@ def _zone(given: str) -> str:
     try:
         ZoneInfo(given)
     except (KeyError, ValueError, OSError):
-        msg = (
+        raise ValueError(
             f"{given!r} is no time zone that this machine knows: write Europe/Berlin, and install "
             "the system's package tzdata if it is one"
-        )
-        raise ValueError(msg) from None
+        ) from None
     return given
 
 
@@ -184,11 +180,10 @@ class Settings(BaseSettings):
     @model_validator(mode="after")
     def _mail_has_a_sender(self) -> Self:
         if self.mail_url is not None and self.mail_from is None:
-            msg = (
+            raise ValueError(
                 f"{ENV_PREFIX}MAIL_URL is set and {ENV_PREFIX}MAIL_FROM is not: give the address "
                 "that the mail server lets this user send from"
             )
-            raise ValueError(msg)
         return self
 
 
@@ -239,8 +234,7 @@ def _read_secret(variable: str) -> str | None:
     if not (path := os.environ.get(f"{variable}_FILE")):
         return None
     if os.environ.get(variable):
-        msg = f"{variable} and {variable}_FILE are both set: unset one of them"
-        raise ValueError(msg)
+        raise ValueError(f"{variable} and {variable}_FILE are both set: unset one of them")
     try:
         with Path(path).open("rb") as file:
             content = file.read(_MOST_SECRET_BYTES + 1)
@@ -256,5 +250,4 @@ def _read_secret(variable: str) -> str | None:
             wrong = "is empty: write the secret into it"
         else:
             return secret
-    msg = f"{variable}_FILE: {path} {wrong}"
-    raise ValueError(msg) from None
+    raise ValueError(f"{variable}_FILE: {path} {wrong}") from None

@@ -149,11 +149,10 @@ class TrainingProcesses:
         except ModelVersionError as error:
             raise TrainingFailedError(str(error)) from error
         except OSError as error:
-            msg = (
+            raise TrainingFailedError(
                 f"the folder of versions {self.versions} cannot be written to "
                 f"({error.strerror}): name another with SLOPSIEVE_MODELS_DIR"
-            )
-            raise TrainingFailedError(msg) from error
+            ) from error
 
     def _command(self, folder: Path, options: RetrainingOptions, *, dry_run: bool) -> list[str]:
         return [
@@ -228,8 +227,7 @@ class TrainingProcesses:
     def folder(self, run_id: str) -> Path:
         """Return a run's folder, which may not exist."""
         if not run_id or run_id.startswith(".") or "/" in run_id:
-            msg = f"a run's id is a folder's name, got {run_id[:100]!r}"
-            raise ValueError(msg)
+            raise ValueError(f"a run's id is a folder's name, got {run_id[:100]!r}")
         return self.path / run_id
 
     @contextmanager

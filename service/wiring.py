@@ -208,8 +208,7 @@ def _open_mailer(settings: Settings) -> Mailer | None:
     try:
         server = parse_mail_url(settings.mail_url.get_secret_value())
     except ValueError as error:
-        msg = f"{ENV_PREFIX}MAIL_URL: {error}"
-        raise SettingsError(msg) from None
+        raise SettingsError(f"{ENV_PREFIX}MAIL_URL: {error}") from None
     return SmtpMailer(server, settings.mail_from)
 
 
@@ -220,11 +219,10 @@ def _open_room(settings: Settings) -> Room | None:
     notifier = HttpSiteNotifier(outbound_rules(settings))
     refusal = notifier.refuse(url)
     if refusal:
-        msg = (
+        raise SettingsError(
             f"{ENV_PREFIX}ROOM_URL {refusal}; give the https address of an incoming webhook, or "
             f"allow its host or network in {ENV_PREFIX}CALLBACK_ALLOW"
         )
-        raise SettingsError(msg)
     return WebhookRoom(url, notifier)
 
 
@@ -339,8 +337,7 @@ def _long_secret(given: SecretStr | None, name: str) -> str | None:
     """Return a secret if it is set. Raise `SettingsError` if it is too short."""
     value = given.get_secret_value() if given else None
     if value is not None and len(value) < MIN_SECRET_CHARS:
-        msg = f"{ENV_PREFIX}{name}: needs at least {MIN_SECRET_CHARS} characters"
-        raise SettingsError(msg)
+        raise SettingsError(f"{ENV_PREFIX}{name}: needs at least {MIN_SECRET_CHARS} characters")
     return value
 
 

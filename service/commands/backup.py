@@ -156,11 +156,10 @@ def _copy_database(source: Path, target: Path) -> None:
             raise
         damaged = True
     if damaged:
-        msg = (
+        raise _not_backed_up(
             f"the database {source} is damaged. Stop Slopsieve, keep a copy of that folder, and "
             "slopsieve restore the last backup that was made whole into an empty one"
         )
-        raise _not_backed_up(msg)
 
 
 def _not_backed_up(why: str) -> StartError:
@@ -228,8 +227,7 @@ def _unpack(file: Path, staging: Path) -> list[str]:
         msg = f"{file} is no whole backup of Slopsieve ({type(error).__name__}): nothing restored"
         raise StartError(msg) from error
     if damaged:
-        msg = f"{file} is damaged, its {', '.join(damaged)} is not what was backed up"
-        raise StartError(msg)
+        raise StartError(f"{file} is damaged, its {', '.join(damaged)} is not what was backed up")
     return list(files)
 
 
@@ -258,8 +256,7 @@ def move_command(*, url: str, resume: bool) -> None:
     try:
         target = create_engine(url)
     except ValueError as error:
-        msg = f"--to cannot be used: {error}"
-        raise StartError(msg, ExitCode.DATABASE) from None
+        raise StartError(f"--to cannot be used: {error}", ExitCode.DATABASE) from None
     embedded = settings.database_url is None
     with only_one(folder.lock_file) if embedded else nullcontext():
         fit_schema(source, settings)

@@ -202,8 +202,7 @@ def reputation_lists(services: Services) -> None:
 def reputation_remove(name: str) -> None:
     """Remove the list called NAME."""
     if not lists.LIST_NAME.fullmatch(name) or not _folder().remove(name):
-        msg = f"There is no list called {name}"
-        raise NotFoundError(msg)
+        raise NotFoundError(f"There is no list called {name}")
     click.echo(f"The list {name} is removed.")
 
 

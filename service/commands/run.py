@@ -87,11 +87,10 @@ def first_run_command(*, forget: bool) -> None:
     folder = DataFolder(command_settings().data_dir, prove=False)
     file = folder.first_run_file
     if not file.exists():
-        msg = (
+        raise click.ClickException(
             f"the data folder {folder.path} holds nothing of a first start any more; `slopsieve "
             "sites add-key SITE` issues a key, `slopsieve users reset NAME` a password"
         )
-        raise click.ClickException(msg)
     if forget:
         file.unlink()
         click.echo(f"{file} is deleted.")
@@ -177,11 +176,10 @@ def systemd_command() -> None:
     program = Path(sys.executable).parent / "slopsieve"
     home = next((one for one in _HOMES if program.is_relative_to(one)), None)
     if home is not None:
-        msg = (
+        raise click.ClickException(
             f"the unit's user cannot read {home}, where this program lies ({program}): install it "
             "for everybody, e.g. python3 -m venv /opt/slopsieve, the wheel by its pip, and run "
             "/opt/slopsieve/bin/slopsieve systemd"
         )
-        raise click.ClickException(msg)
     unit = Path(__file__).with_name("slopsieve.service").read_text(encoding="utf-8")
     click.echo(unit.format(program=program), nl=False)

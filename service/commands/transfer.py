@@ -329,8 +329,7 @@ def export_command(
     build = BUILDS.get(kind or "")
     if (published or build) and (action or with_text):
         what = "--published" if published else f"--format {kind}"
-        msg = f"{what} says what is written; leave --action and --with-text out"
-        raise click.UsageError(msg)
+        raise click.UsageError(f"{what} says what is written; leave --action and --with-text out")
     ending = Path(out.removesuffix(".gz")).suffix.removeprefix(".")
     if build:
         lines = as_data_file(_all_published(site, services), site.settings.blog, build)

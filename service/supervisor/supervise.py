@@ -355,8 +355,7 @@ def _wait_until_ready(crew: _Crew, listener: socket.socket) -> str | None:
             return next(iter(missing.values()), None)
         time.sleep(_POLL_SECONDS)
     states = "; ".join(f"{name}: {state}" for name, state in parts.items()) or "the API is silent"
-    msg = f"not everything became ready in {_READY_SECONDS:.0f} s: {states}"
-    raise StartError(msg)
+    raise StartError(f"not everything became ready in {_READY_SECONDS:.0f} s: {states}")
 
 
 def _ask_ready(listener: socket.socket) -> Mapping[str, str]:

@@ -84,8 +84,7 @@ def queue_errors() -> Iterator[None]:
     except (redis.RedisError, OSError) as error:
         why = why_unusable(error)
         kind = StoreFullError if why in (_MEMORY_FULL, _DISK_FULL) else StoreUnavailableError
-        msg = f"the queue cannot be used now: {why}"
-        raise kind(msg) from error
+        raise kind(f"the queue cannot be used now: {why}") from error
 
 
 def prove_write(client: redis.Redis) -> None:

@@ -200,12 +200,11 @@ def _run_step(engine: sa.Engine, script: Script, *, down: bool) -> None:
         else:
             return
         time.sleep(_PAUSE_SECONDS)
-    msg = (
+    raise MigrationBlockedError(
         f"migration {script.revision} needs a table that others have held each time it was tried; "
         "nothing of it was changed, and earlier ones are done: look for long transactions in "
         "pg_stat_activity, then migrate again"
     )
-    raise MigrationBlockedError(msg)
 
 
 def _run_step_once(engine: sa.Engine, script: Script, *, down: bool) -> None:

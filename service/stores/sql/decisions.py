@@ -162,8 +162,7 @@ class DecisionStore(SqlStore):
             _refuse_another(tx, comment_id, [decision_id])
         undone = _mark_undone(tx, decisions.c.comment_id == comment_id, by=by, at=at)
         if not undone:
-            msg = f"comment {comment_id!r} has no decision in force"
-            raise NotFoundError(msg)
+            raise NotFoundError(f"comment {comment_id!r} has no decision in force")
         _apply_undo(tx, undone, positions, deliveries)
         _log(tx, undone, acts)
         return undone

@@ -86,8 +86,7 @@ def create_engine(
     try:
         parsed = sa.make_url(url)
     except sa.exc.ArgumentError:
-        msg = f"it is no URL; {_FORMS}"
-        raise ValueError(msg) from None
+        raise ValueError(f"it is no URL; {_FORMS}") from None
     backend = parsed.drivername.partition("+")[0]
     if backend in ("postgres", "postgresql"):
         try:
@@ -103,8 +102,7 @@ def create_engine(
         sa.event.listen(engine, "connect", _prepare_sqlite)
         sa.event.listen(engine, "begin", _begin_sqlite)
         return engine
-    msg = f"{backend} is not supported; {_FORMS}"
-    raise ValueError(msg)
+    raise ValueError(f"{backend} is not supported; {_FORMS}")
 
 
 def _prepare_sqlite(connection: Any, _record: object) -> None:
@@ -398,5 +396,4 @@ def is_whole(path: Path) -> bool:
         code = error.sqlite_errorcode & 0xFF
         if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
             return False
-        msg = f"{path.name} cannot be read: {type(error).__name__}"
-        raise OSError(msg) from error
+        raise OSError(f"{path.name} cannot be read: {type(error).__name__}") from error

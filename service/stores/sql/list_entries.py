@@ -68,8 +68,7 @@ class ListEntryStore(SqlStore):
         for entry in added:
             folded = "\n".join((entry.label, entry.reason, entry.added_by)).casefold()
             if not insert_new(tx, list_entries, _entry_values(entry) | {"folded": folded}):
-                msg = f"there is a list entry {entry.id!r} already"
-                raise ConflictError(msg)
+                raise ConflictError(f"there is a list entry {entry.id!r} already")
         insert_entries(tx, [act(entry) for entry in added] if act else [])
         return added
 

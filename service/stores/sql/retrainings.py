@@ -61,8 +61,7 @@ class RetrainingStore(SqlStore):
         for row in tx.execute(query):
             one = _retraining_from(row)
             if not one.is_silent(asked.asked_at):
-                msg = f"retraining {one.id} is under way"
-                raise ConflictError(msg)
+                raise ConflictError(f"retraining {one.id} is under way")
         tx.execute(sa.insert(retrainings).values(_values(asked)))
         insert_entry(tx, act)
 
@@ -97,8 +96,7 @@ class RetrainingStore(SqlStore):
         is_first = tx.execute(answered).rowcount > 0
         found = _get(tx, retraining_id)
         if not is_first:
-            msg = f"retraining {retraining_id} was answered before"
-            raise ConflictError(msg)
+            raise ConflictError(f"retraining {retraining_id} was answered before")
         insert_entry(tx, act)
         return found
 

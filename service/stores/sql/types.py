@@ -62,8 +62,7 @@ class UtcDateTime(sa.types.TypeDecorator[datetime]):
         if value is None:
             return None
         if value.tzinfo is None:
-            msg = f"a moment must carry a time zone, got {value!r}"
-            raise ValueError(msg)
+            raise ValueError(f"a moment must carry a time zone, got {value!r}")
         return value if dialect.name == "postgresql" else (value - _EPOCH) // _MICROSECOND
 
     def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
