@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import sqlalchemy as sa
 
 from service.ports.audit import AuditEntry, AuditFilter, AuditPage
@@ -17,7 +15,7 @@ class AuditLog(SqlStore):
 
     def append(self, entry: AuditEntry) -> None:
         """Append an entry."""
-        self.write(lambda tx: insert_entries(tx, [entry]))
+        self.write(lambda tx: insert_entries(tx, entry))
 
     def page(self, criteria: AuditFilter, *, after: int | None, limit: int) -> AuditPage:
         """Return one page, newest first. `after` is the previous page's `next_after`, or None."""
@@ -48,13 +46,8 @@ class AuditLog(SqlStore):
         return self._list(query, entry_from)
 
 
-def insert_entries(tx: sa.Connection, entries: Sequence[AuditEntry]) -> None:
-    """Append entries within a transaction."""
-    if entries:
-        tx.execute(sa.insert(audit_log), [entry_values(entry) for entry in entries])
-
-
-def insert_entry(tx: sa.Connection, entry: AuditEntry | None) -> None:
-    """Append an entry, if any, within the transaction of the logged action."""
-    if entry is not None:
-        insert_entries(tx, [entry])
+def insert_entries(tx: sa.Connection, *entries: AuditEntry | None) -> None:
+    """Append entries, without None, within the transaction of the logged action."""
+    values = [entry_values(entry) for entry in entries if entry is not None]
+    if values:
+        tx.execute(sa.insert(audit_log), values)

@@ -29,7 +29,7 @@ from service.domain.decision import Ruling
 from service.ports.audit import CountAct
 from service.ports.comments import Lease, Placement, TraitsPage
 from service.stores.cursor import cursor_after, read_cursor
-from service.stores.sql.audit_log import insert_entry
+from service.stores.sql.audit_log import insert_entries
 from service.stores.sql.base import (
     SiteIds,
     SqlStore,
@@ -139,7 +139,7 @@ class CampaignStore(SqlStore):
             members = sa.and_(comments.c.id.in_(some), comments.c.campaign_id == campaign_id)
             left += _move(tx, members, to=None)
         _mark_left(tx, left, campaign_id)
-        insert_entry(tx, act(len(left)) if act and left else None)
+        insert_entries(tx, act(len(left)) if act and left else None)
         return left
 
     @transaction
@@ -155,7 +155,7 @@ class CampaignStore(SqlStore):
         )
         back = _move(tx, members, to=campaign_id)
         _mark_left(tx, back, None)
-        insert_entry(tx, act(len(back)) if act and back else None)
+        insert_entries(tx, act(len(back)) if act and back else None)
         return back
 
     def page(

@@ -278,7 +278,7 @@ class DecisionStore(SqlStore):
 
 def _log(tx: sa.Connection, changed: Sequence[Decision], acts: Acts | None) -> None:
     if acts is not None:
-        insert_entries(tx, acts(changed))
+        insert_entries(tx, *acts(changed))
 
 
 def _with_comments(tx: sa.Connection, rows: Sequence[Row]) -> list[DecidedComment]:
@@ -424,8 +424,7 @@ class BulkDecisionStore(SqlStore):
         values = _values(bulk_decision) | {"n_decided": 0}
         is_new = insert_new(tx, strokes, values)
         kept = _get(tx, bulk_decision.id)
-        if is_new and act is not None:
-            insert_entries(tx, [act(kept)])
+        insert_entries(tx, act(kept) if act and is_new else None)
         return kept
 
     def get(self, bulk_decision_id: str) -> BulkDecision:
@@ -452,8 +451,7 @@ class BulkDecisionStore(SqlStore):
         )
         is_marked = tx.execute(statement).all()
         bulk_decision = _get(tx, bulk_decision_id)
-        if is_marked and act is not None:
-            insert_entries(tx, [act(bulk_decision)])
+        insert_entries(tx, act(bulk_decision) if act and is_marked else None)
         return bulk_decision
 
     def recent(

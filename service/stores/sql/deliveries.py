@@ -19,7 +19,7 @@ from service.domain.delivery import (
     Troubles,
 )
 from service.ports.audit import CountAct
-from service.stores.sql.audit_log import insert_entry
+from service.stores.sql.audit_log import insert_entries
 from service.stores.sql.base import (
     SiteIds,
     SqlStore,
@@ -172,7 +172,7 @@ class DeliveryStore(SqlStore):
         """Have given-up deliveries tried again and log it; return how many."""
         wanted = sorted(set(delivery_ids))
         replayed = sum(_replay(tx, some, at) for some in chunks(wanted))
-        insert_entry(tx, act(replayed) if act and replayed else None)
+        insert_entries(tx, act(replayed) if act and replayed else None)
         return replayed
 
     def get(self, delivery_id: str) -> Delivery:

@@ -69,7 +69,7 @@ class ListEntryStore(SqlStore):
             folded = "\n".join((entry.label, entry.reason, entry.added_by)).casefold()
             if not insert_new(tx, list_entries, _entry_values(entry) | {"folded": folded}):
                 raise ConflictError(f"there is a list entry {entry.id!r} already")
-        insert_entries(tx, [act(entry) for entry in added] if act else [])
+        insert_entries(tx, *(act(entry) for entry in added) if act else ())
         return added
 
     @transaction
@@ -213,7 +213,7 @@ def _mark(
 ) -> None:
     statement = sa.update(list_entries).where(_c.id == entry_id, if_so).values(values)
     rows = tx.execute(statement.returning(*list_entries.c)).all()
-    insert_entries(tx, [act(_entry_from(row)) for row in rows] if act else [])
+    insert_entries(tx, *(act(_entry_from(row)) for row in rows) if act else ())
 
 
 def _count_change(tx: sa.Connection) -> None:

@@ -11,7 +11,7 @@ from sqlalchemy.exc import IntegrityError
 from service.domain.errors import ConflictError, NotAuthenticatedError
 from service.domain.user import SecondFactor, User, UserSession
 from service.ports.audit import AuditEntry, CountAct
-from service.stores.sql.audit_log import insert_entry
+from service.stores.sql.audit_log import insert_entries
 from service.stores.sql.base import SqlStore, insert_new, known, refuse_unknown, transaction
 from service.stores.sql.rows import reader, user_from, user_values, writer
 from service.stores.sql.tables import recovery_codes, second_factors, user_sessions, users
@@ -27,7 +27,7 @@ class UserStore(SqlStore):
         """Add an account and log it. Raise `ConflictError` if its name is taken."""
         if not insert_new(tx, users, user_values(user)):
             raise ConflictError(_TAKEN)
-        insert_entry(tx, act)
+        insert_entries(tx, act)
 
     @transaction
     def change(
@@ -57,7 +57,7 @@ class UserStore(SqlStore):
             raise ConflictError(_TAKEN) from None
         if end_sessions_at is not None:
             end_sessions(tx, user_id, at=end_sessions_at)
-        insert_entry(tx, act)
+        insert_entries(tx, act)
         return changed
 
     def get(self, user_id: str) -> User | None:
@@ -123,7 +123,7 @@ class SessionStore(SqlStore):
         """End an account's sessions, except `except_session`, and log it; return how many."""
         which = None if except_session is None else user_sessions.c.id != except_session
         ended = end_sessions(tx, user_id, at=at, which=which)
-        insert_entry(tx, act(ended) if act and ended else None)
+        insert_entries(tx, act(ended) if act and ended else None)
         return ended
 
     def open_of(self, user_id: str) -> list[UserSession]:
@@ -200,7 +200,7 @@ class SecondFactorStore(SqlStore):
                 sa.insert(recovery_codes),
                 [{"user_id": factor.user_id, "digest": one} for one in set(recovery_digests)],
             )
-        insert_entry(tx, act)
+        insert_entries(tx, act)
 
     def get(self, user_id: str) -> SecondFactor | None:
         """Return an account's second factor, None if it has none."""
@@ -237,7 +237,7 @@ class SecondFactorStore(SqlStore):
         )
         if tx.execute(statement).one_or_none() is None:
             return False
-        insert_entry(tx, act(tx.execute(_recovery_codes(user_id)).scalar_one()) if act else None)
+        insert_entries(tx, act(tx.execute(_recovery_codes(user_id)).scalar_one()) if act else None)
         return True
 
     def count_recovery(self, user_id: str) -> int:
@@ -248,7 +248,7 @@ class SecondFactorStore(SqlStore):
     def remove(self, tx: sa.Connection, user_id: str, *, act: AuditEntry | None = None) -> bool:
         """Delete an account's second factor and codes; return False if there was none."""
         removed = _remove(tx, user_id)
-        insert_entry(tx, act if removed else None)
+        insert_entries(tx, act if removed else None)
         return removed
 
 

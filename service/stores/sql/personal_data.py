@@ -30,7 +30,7 @@ from service.domain.verdict import Outcome
 from service.ports.audit import AuditEntry, CountAct
 from service.signals.view import linked_domains
 from service.stores.cursor import REST_RANK
-from service.stores.sql.audit_log import insert_entry
+from service.stores.sql.audit_log import insert_entries
 from service.stores.sql.base import SiteIds, SqlStore, execute_in, rows_in, transaction
 from service.stores.sql.campaigns import delete_traits
 from service.stores.sql.cases import load_cases
@@ -164,7 +164,7 @@ class PersonalDataStore(SqlStore):
         leave_out(tx, withdrawn)
         delete_traits(tx, withdrawn)
         insert_deliveries(tx, [one for one in deliveries if one.comment_id in withdrawn])
-        insert_entry(tx, act(len(withdrawn)) if act else None)
+        insert_entries(tx, act(len(withdrawn)) if act else None)
         return len(withdrawn)
 
     @transaction
@@ -177,7 +177,7 @@ class PersonalDataStore(SqlStore):
         update = sa.update(comments).values(**sender_values(Sender()))
         execute_in(tx, update, comments.c.id, wanted)
         delete_traits(tx, wanted)
-        insert_entry(tx, act)
+        insert_entries(tx, act)
 
 
 def _is_of(person: Person) -> sa.ColumnElement[bool]:

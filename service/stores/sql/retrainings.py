@@ -16,7 +16,7 @@ from service.domain.retraining import (
 )
 from service.ports.audit import AuditEntry
 from service.ports.comments import Lease
-from service.stores.sql.audit_log import insert_entry
+from service.stores.sql.audit_log import insert_entries
 from service.stores.sql.base import SqlStore, known, put_row, take_lease, transaction
 from service.stores.sql.engine import reading
 from service.stores.sql.rows import Values, reader, writer
@@ -48,7 +48,7 @@ class RetrainingStore(SqlStore):
     ) -> None:
         """Insert or update a retraining, except its answer."""
         put_row(tx, retrainings, _values(retraining))
-        insert_entry(tx, act)
+        insert_entries(tx, act)
 
     @transaction
     def ask(self, tx: sa.Connection, asked: Retraining, *, act: AuditEntry) -> None:
@@ -63,7 +63,7 @@ class RetrainingStore(SqlStore):
             if not one.is_silent(asked.asked_at):
                 raise ConflictError(f"retraining {one.id} is under way")
         tx.execute(sa.insert(retrainings).values(_values(asked)))
-        insert_entry(tx, act)
+        insert_entries(tx, act)
 
     def get(self, retraining_id: str) -> Retraining:
         """Return a retraining. Raise `NotFoundError` if it is unknown."""
@@ -97,7 +97,7 @@ class RetrainingStore(SqlStore):
         found = _get(tx, retraining_id)
         if not is_first:
             raise ConflictError(f"retraining {retraining_id} was answered before")
-        insert_entry(tx, act)
+        insert_entries(tx, act)
         return found
 
     def reopen(self, retraining_id: str) -> None:

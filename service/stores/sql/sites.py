@@ -14,7 +14,7 @@ from service.domain.delivery import Applied, Endpoint, InboundHook
 from service.domain.errors import ConflictError
 from service.domain.site import Site, SiteKey, SiteSettings
 from service.ports.audit import AuditEntry
-from service.stores.sql.audit_log import insert_entries, insert_entry
+from service.stores.sql.audit_log import insert_entries
 from service.stores.sql.base import (
     SqlStore,
     insert_new,
@@ -68,7 +68,7 @@ class SiteStore(SqlStore):
             raise ConflictError("there is a site of that name already")
         if key is not None:
             _insert_key(tx, key)
-        insert_entries(tx, acts)
+        insert_entries(tx, *acts)
 
     @transaction
     def change_settings(
@@ -91,7 +91,7 @@ class SiteStore(SqlStore):
         after = replace(before, settings=how(before.settings))
         tx.execute(sa.update(sites).where(this).values(settings=site_values(after)["settings"]))
         if act is not None and before != after:
-            insert_entries(tx, [act(before.settings, after.settings)])
+            insert_entries(tx, act(before.settings, after.settings))
         return before, after
 
     def get(self, site_id: SiteId) -> Site:
@@ -117,7 +117,7 @@ class SiteStore(SqlStore):
         _insert_key(tx, key)
         for other, at in sorted((expiring or {}).items()):
             tx.execute(sa.update(site_keys).where(site_keys.c.id == other).values(expires_at=at))
-        insert_entries(tx, acts)
+        insert_entries(tx, *acts)
 
     def find_key(self, secret_sha256: str) -> tuple[SiteKey, Site] | None:
         """Return the key with this hash, valid or not, and its site; None if not found."""
@@ -161,7 +161,7 @@ class SiteStore(SqlStore):
             .returning(*site_keys.c)
         )
         row = known(tx.execute(statement).one_or_none(), "key", key_id)
-        insert_entry(tx, act)
+        insert_entries(tx, act)
         return key_from(row)
 
 
@@ -201,7 +201,7 @@ class EndpointStore(SqlStore):
         row = tx.execute(query).one_or_none()
         endpoint = how(None if row is None else endpoint_from(row))
         put_row(tx, site_endpoints, endpoint_values(endpoint))
-        insert_entry(tx, act)
+        insert_entries(tx, act)
         return endpoint
 
     def get(self, site_id: SiteId) -> Endpoint | None:
@@ -213,7 +213,7 @@ class EndpointStore(SqlStore):
     def remove(self, tx: sa.Connection, site_id: SiteId, *, act: AuditEntry | None = None) -> None:
         """Remove a site's endpoint, if any, and log it."""
         tx.execute(sa.delete(site_endpoints).where(site_endpoints.c.site_id == site_id))
-        insert_entry(tx, act)
+        insert_entries(tx, act)
 
     @transaction
     def pause(
@@ -273,7 +273,7 @@ class InboundStore(SqlStore):
         refuse_unknown(tx, sites, hook.site_id, "site")
         if not insert_new(tx, inbound_hooks, hook_values(hook)):
             raise ConflictError("there is such a hook already")
-        insert_entry(tx, act)
+        insert_entries(tx, act)
 
     def get(self, hook_id: str) -> InboundHook | None:
         """Return a hook, revoked or not."""
@@ -302,7 +302,7 @@ class InboundStore(SqlStore):
             .returning(*inbound_hooks.c)
         )
         row = known(tx.execute(statement).one_or_none(), "hook", hook_id)
-        insert_entry(tx, act)
+        insert_entries(tx, act)
         return hook_from(row)
 
     @transaction

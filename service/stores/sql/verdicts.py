@@ -17,7 +17,7 @@ from service.domain.verdict import Outcome, RuleFacts, SecondOpinion, SiteRules,
 from service.ports.audit import AuditEntry
 from service.ports.delivery import Tell
 from service.stores.cursor import APPEAL_RANK, REST_RANK, UNSURE_RANK
-from service.stores.sql.audit_log import insert_entry
+from service.stores.sql.audit_log import insert_entries
 from service.stores.sql.base import (
     SqlStore,
     chunks,
@@ -302,5 +302,5 @@ class ReportStore(SqlStore):
             .where(comments.c.id == comment_id)
             .values(appeal=text, appealed_at=act.at, review_rank=rank)
         )
-        insert_entry(tx, act)
+        insert_entries(tx, act)
         return True
