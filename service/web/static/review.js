@@ -72,6 +72,12 @@ function showHelp() {
   help.scrollTop = 0;
 }
 
+// The links behind an open menu are out of reach, as it may cover them in part. A click elsewhere closes it.
+for (const menu of document.querySelectorAll(".menu")) {
+  menu.addEventListener("toggle", () => { document.querySelector(".lists").inert = document.querySelector(".menu[open]") !== null; });
+  document.addEventListener("click", (event) => { if (!menu.contains(event.target)) menu.open = false; });
+}
+
 const keysOn = document.getElementById("keys-on");
 keysOn.checked = areOn();
 keysOn.addEventListener("change", () => switchKeys(keysOn.checked));
