@@ -78,7 +78,7 @@ def place_seam(
     fired = [signal for signal in signals if signal.name == abrupt_shift.name]
     if not fired:
         return (*signals, seam.named(PROMOTION_SEAM))
-    moved = replace(seam, strength=fired[0].strength).named(abrupt_shift.name)
+    moved = seam._replace(strength=fired[0].strength).named(abrupt_shift.name)
     return tuple(moved if signal is fired[0] else signal for signal in signals)
 
 

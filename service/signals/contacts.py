@@ -33,6 +33,9 @@ class Contact:
     end: int
 
 
+_PROVIDERS = wordset(
+    "gmail yahoo hotmail outlook proton protonmail mail post inbox webmail yandex icloud qq 163"
+)
 # "<email>" and "<phone>" are what exports of moderated comments leave in place of the real ones.
 _EMAIL = re.compile(
     # What follows another "@" is a handle of the fediverse, but for the mail of a big provider.
@@ -44,9 +47,7 @@ _EMAIL = re.compile(
     r"|małpa|zavináč) ?[)\]}>] ?[A-Za-z0-9-]{2,63} ?"
     r"(?:\.|[(\[{<] ?(?:dot|punkt|punto|ponto|point) ?[)\]}>]| dot ) ?[A-Za-z]{2,18}"
     r"|(?<![\w.+-])[A-Za-z0-9][\w.+-]{2,63} (?:AT|at|@|arroba|arobase|παπάκι) "
-    r"(?:gmail|yahoo|hotmail|outlook|proton|mail|protonmail|post|inbox|webmail|yandex|icloud|qq"
-    r"|163)"
-    r" ?(?:\.|dot|DOT) ?[A-Za-z]{2,18}",
+    rf"(?:{'|'.join(sorted(_PROVIDERS))}) ?(?:\.|dot|DOT) ?[A-Za-z]{{2,18}}",
 )
 # The look-behind comes second, so that the search can run from one digit to the next.
 _PHONE = re.compile(
@@ -77,10 +78,9 @@ _UNSPACED_NAME = (
 # A name with an underscore or a digit: "rita_loans" is a handle, "strength" after "signal" is not.
 _NAME = r"@?(?=[\w.-]{0,30}[_\d])[\w.-]{4,32}"
 _HANDLE = re.compile(
-    r"(?<![\w./])(?:(?:t|wa|m|line|telegram)\.me|(?:api"
-    r"|chat)\.whatsapp\.com)/[^\s<>\"')\]]{2,100}"
-    rf"|(?<!\w)(?:{_MESSENGER})(?!\w)"
-    r"[ \u00a0]{0,2}"
+    r"(?<![\w./])(?:(?:t|wa|m|line|telegram)\.me|(?:api|chat)\.whatsapp\.com)/"
+    r"[^\s<>\"')\]]{2,100}"
+    rf"|(?<!\w)(?:{_MESSENGER})(?!\w)[ \u00a0]{{0,2}}"
     r"(?:(?:me|us|him|her|id|handle|at|on|nr|no|number|me at|us at|contact)[ .:]{1,2})?"
     rf"[:：=~-]{{0,2}} ?(?:{_NAME}|@[\w.]{{4,32}}|live:[\w.]{{4,32}})"
     rf"|(?:{_UNSPACED_MESSENGER})[ \u00a0]{{0,2}}[:：=~-]{{0,2}} ?{_UNSPACED_NAME}"
@@ -96,9 +96,6 @@ _IGNORED_LOCALS = wordset("git root user noreply no-reply admin ubuntu pi postgr
 
 
 # Without one of these the patterns above need not run: most comments hold none.
-_PROVIDERS = wordset(
-    "gmail yahoo hotmail outlook proton protonmail mail post inbox webmail yandex icloud qq 163"
-)
 _AT_WORDS = wordset("arroba arobase chiocciola собака małpa zavináč παπάκι")
 MESSENGER_WORDS = word_list("messengers")
 _MESSENGER_PIECES = LISTS["messenger_pieces"]
@@ -112,25 +109,24 @@ def find_contacts(
     `words` are the words of the text in lower case.
     """
     found = [
-        _contact(ContactKind.PHONE, match)
+        (ContactKind.PHONE, match)
         for match in islice(_PHONE.finditer(text), 4 * _MAX_CONTACTS)
         if match[0] == "<phone>" or _is_phone(text, match)
     ]
     if _may_hold_email(text, words):
         found += [
-            _contact(ContactKind.EMAIL, match)
+            (ContactKind.EMAIL, match)
             for match in islice(_EMAIL.finditer(text), _MAX_CONTACTS)
             if re.split(r"[@ (\[]", match[0], maxsplit=1)[0].lower() not in _IGNORED_LOCALS
         ]
     if not words.isdisjoint(MESSENGER_WORDS) or any(p in text for p in _MESSENGER_PIECES):
         matches = islice(_HANDLE.finditer(text), _MAX_CONTACTS)
-        found += [_contact(ContactKind.HANDLE, match) for match in matches]
-    found.sort(key=lambda contact: (contact.start, -contact.end))
+        found += [(ContactKind.HANDLE, match) for match in matches]
     kept: list[Contact] = []
-    for contact in found:
-        overlaps = bool(kept) and contact.start < kept[-1].end
-        if not overlaps and not inside(shielded, contact.start):
-            kept.append(contact)
+    for kind, match in sorted(found, key=lambda one: (one[1].start(), -one[1].end())):
+        start, end = match.span()
+        if not (kept and start < kept[-1].end) and not inside(shielded, start):
+            kept.append(Contact(kind=kind, start=start, end=end))
     return tuple(kept)
 
 
@@ -145,10 +141,6 @@ def _may_hold_email(text: str, words: Set[str]) -> bool:
         return True
     bracketed = "at)" in text or "at]" in text or "at}" in text
     return "at" in words and (bracketed or not words.isdisjoint(_PROVIDERS))
-
-
-def _contact(kind: ContactKind, match: re.Match[str]) -> Contact:
-    return Contact(kind=kind, start=match.start(), end=match.end())
 
 
 def _is_phone(text: str, match: re.Match[str]) -> bool:

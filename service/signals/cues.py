@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Sequence
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -39,33 +40,20 @@ class Hit(NamedTuple):
     end: int
 
 
-class _Entry(NamedTuple):
-    """What a word starts: cues of its own, and phrases as the words that must follow."""
-
-    cues: tuple[Cue, ...]
-    phrases: tuple[tuple[tuple[str, ...], Cue], ...]
-
-
-def _read_lexicon() -> tuple[dict[str, _Entry], dict[str, tuple[tuple[str, Cue], ...]]]:
-    """Return the lexicon by first word, and its stems by their first letters."""
-    cues: dict[str, list[Cue]] = defaultdict(list)
-    phrases: dict[str, list[tuple[tuple[str, ...], Cue]]] = defaultdict(list)
-    stems: dict[str, list[tuple[str, Cue]]] = defaultdict(list)
-    for name, lists in _LEXICON.items():
-        cue = Cue[name.upper()]
-        for entry in dict.fromkeys(" ".join(lists["words"]).split()):
-            first, *rest = entry.split("_")
-            if rest:
-                phrases[first].append((tuple(rest), cue))
-            elif entry.endswith("*"):
-                stems[entry[:_STEM_LETTERS]].append((entry[:-1], cue))
-            else:
-                cues[entry].append(cue)
-    words = {w: _Entry(tuple(cues[w]), tuple(phrases[w])) for w in (*cues, *list(phrases))}
-    return words, {letters: tuple(found) for letters, found in stems.items()}
-
-
-_WORDS, _STEMS = _read_lexicon()
+_WORDS: defaultdict[str, list[Cue]] = defaultdict(list)
+# By the first word: the words that must follow.
+_PHRASES: defaultdict[str, list[tuple[list[str], Cue]]] = defaultdict(list)
+_STEMS: defaultdict[str, list[tuple[str, Cue]]] = defaultdict(list)
+for _name, _lists in _LEXICON.items():
+    for _entry in dict.fromkeys(" ".join(_lists["words"]).split()):
+        _first, *_rest = _entry.split("_")
+        if _rest:
+            _PHRASES[_first].append((_rest, Cue[_name.upper()]))
+        elif _entry.endswith("*"):
+            _STEMS[_entry[:_STEM_LETTERS]].append((_entry[:-1], Cue[_name.upper()]))
+        else:
+            _WORDS[_entry].append(Cue[_name.upper()])
+_MOST_FOLLOWING = max(len(rest) for phrases in _PHRASES.values() for rest, _ in phrases)
 _UNSPACED = {
     Cue[name.upper()]: re.compile("|".join(" ".join(lists["unspaced"]).split()))
     for name, lists in _LEXICON.items()
@@ -73,15 +61,17 @@ _UNSPACED = {
 }
 
 
-def find_cues(text: str, words: list[Word]) -> tuple[Hit, ...]:
+def find_cues(text: str, words: Sequence[Word]) -> tuple[Hit, ...]:
     """Return every cue in the text, ordered by where it starts; the words are those of the text."""
     hits: list[Hit] = []
     for index, (word, start, end) in enumerate(words):
-        entry = _WORDS.get(word)
-        if entry is not None:
-            hits.extend([Hit(cue, start, end) for cue in entry.cues])
-            if entry.phrases:
-                hits.extend(_phrases_at(words, index, entry))
+        if word in _WORDS:
+            hits.extend([Hit(cue, start, end) for cue in _WORDS[word]])
+        if word in _PHRASES:
+            following = [one.text for one in words[index + 1 : index + 1 + _MOST_FOLLOWING]]
+            for rest, cue in _PHRASES[word]:
+                if following[: len(rest)] == rest:
+                    hits.append(Hit(cue, start, words[index + len(rest)].end))
         stems = _STEMS.get(word[:_STEM_LETTERS])
         if stems is not None:
             hits.extend([Hit(cue, start, end) for stem, cue in stems if word.startswith(stem)])
@@ -90,17 +80,3 @@ def find_cues(text: str, words: list[Word]) -> tuple[Hit, ...]:
             hits.extend(Hit(cue, m.start(), m.end()) for m in pattern.finditer(text))
         hits.sort(key=lambda hit: hit.start)
     return tuple(hits)
-
-
-def _phrases_at(words: list[Word], index: int, entry: _Entry) -> list[Hit]:
-    found: list[Hit] = []
-    follows = words[index + 1].text if index + 1 < len(words) else ""
-    for rest, cue in entry.phrases:
-        if rest[0] != follows:
-            continue
-        last = index + len(rest)
-        if last < len(words) and all(
-            words[index + 2 + k].text == wanted for k, wanted in enumerate(rest[1:])
-        ):
-            found.append(Hit(cue, words[index].start, words[last].end))
-    return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from service.domain.comment import Comment
 from service.domain.sender import History
@@ -11,8 +11,7 @@ from service.domain.text import Phrase
 from service.domain.verdict import Signal, Span
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Observation:
+class Observation(NamedTuple):
     """What a detector saw; a `Signal` without its name."""
 
     reason: Phrase
@@ -22,13 +21,7 @@ class Observation:
 
     def named(self, name: str) -> Signal:
         """Return the observation as a signal of this name."""
-        return Signal(
-            name=name,
-            strength=self.strength,
-            reason=self.reason,
-            spans=self.spans,
-            boundaries=self.boundaries,
-        )
+        return Signal(name=name, **self._asdict())
 
 
 class Detector:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from operator import itemgetter
 
@@ -123,17 +123,22 @@ TARGET = Key(where=Phrase("with a link to the same domain"), track_record=lambda
 COPY = Key(where=Phrase("of nearly the same words"), track_record=lambda h: h.content)
 
 
-def rejected_before(comment: Comment, history: History, keys: Sequence[Key]) -> Observation | None:
-    """Return the observation that decisions under one of the keys lean to rejecting, if they do.
+def decided_before(
+    ruling: Ruling, comment: Comment, history: History, *keys: Key
+) -> Observation | None:
+    """Return the observation that decisions under one of the keys lean to a ruling, if they do.
 
     Of several keys the one speaks whose decisions lean clearest.
     """
-    return _clearest(comment, history, keys, Ruling.REJECT)
-
-
-def approved_before(comment: Comment, history: History, keys: Sequence[Key]) -> Observation | None:
-    """Return the observation that decisions under one of the keys lean to approving, if they do."""
-    return _clearest(comment, history, keys, Ruling.APPROVE)
+    lean, key = max(((_lean(key, history, ruling), key) for key in keys), key=itemgetter(0))
+    if lean <= 0.0:
+        return None
+    everywhere = key.track_record(history).everywhere
+    # They fade, and nobody counts parts of comments.
+    n = round(everywhere.approved if ruling is Ruling.APPROVE else everywhere.rejected)
+    one, many = _SAID[ruling, comment.edit is not None]
+    reason = Phrase(one, where=key.where) if n <= 1 else Phrase(many, n=n, where=key.where)
+    return Observation(strength=lean, reason=reason)
 
 
 def is_known(history: History) -> bool:
@@ -164,20 +169,6 @@ def squashed_log_odds(agreeing: float, contrary: float, prior: float) -> float:
 def excess(seen: int, usual: int) -> float:
     """Return how far a number of sightings lies above what people do, in [0, 1)."""
     return max(0, seen - usual) / (max(seen, usual) + 1)
-
-
-def _clearest(
-    comment: Comment, history: History, keys: Sequence[Key], ruling: Ruling
-) -> Observation | None:
-    lean, key = max(((_lean(key, history, ruling), key) for key in keys), key=itemgetter(0))
-    if lean <= 0.0:
-        return None
-    everywhere = key.track_record(history).everywhere
-    # They fade, and nobody counts parts of comments.
-    n = round(everywhere.approved if ruling is Ruling.APPROVE else everywhere.rejected)
-    one, many = _SAID[ruling, comment.edit is not None]
-    reason = Phrase(one, where=key.where) if n <= 1 else Phrase(many, n=n, where=key.where)
-    return Observation(strength=lean, reason=reason)
 
 
 def _lean(key: Key, history: History, ruling: Ruling) -> float:

@@ -22,14 +22,7 @@ from service.signals.hosts import host_of, named_hosts, registered_domain
 from service.signals.links import find_links
 from service.signals.offers import links, offers
 from service.signals.segments import BRAND, PRICE
-from service.signals.text import (
-    BBCODE,
-    BLOCK,
-    INLINE,
-    count_words,
-    folded,
-    words_of,
-)
+from service.signals.text import BBCODE, BLOCK, INLINE, count_words, folded, words_of
 from service.signals.view import view_of, view_of_text
 
 # "Edit: fixed the link, sorry." has five words. Five that name no link, contact, price, product or

@@ -7,21 +7,24 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from html import unescape
 from itertools import islice
-from typing import NamedTuple
+from operator import itemgetter
 from urllib.parse import unquote
 
 from service.signals.hosts import domain_of, host_of, registered_domain, sounds_commercial
 from service.signals.text import Range, inside, shielded_ranges
 from service.signals.wordlists import word_list, wordset
 
-_HANDLE = r"@[\w][\w.-]{0,63}@[A-Za-z0-9][A-Za-z0-9-]{0,62}(?:\.[A-Za-z0-9-]{1,63}){1,4}(?![\w@-])"
-_PLAIN = re.compile(rf"(?<![\w@./+-]){_HANDLE}")
-_ADDRESSEES = re.compile(rf"\s*(?:<(?:p|br|span)\b[^<>]{{0,200}}>\s*)*(?:{_HANDLE}[\s,:]*)+")
+_NAME = r"@[\w][\w.-]{0,63}"
+_SERVER = r"@[A-Za-z0-9][A-Za-z0-9-]{0,62}(?:\.[A-Za-z0-9-]{1,63}){1,4}(?![\w@-])"
+_PLAIN = re.compile(rf"(?<![\w@./+-])({_NAME})({_SERVER})")
+_ADDRESSEES = re.compile(
+    rf"\A\s*(?:<(?:p|br|span)\b[^<>]{{0,200}}>\s*)*(?:{_NAME}{_SERVER}[\s,:]*)+"
+)
 _LINKED = re.compile(
     r"([@#]?)<a\s([^<>]{1,1000})>((?:<[^<>]{0,200}>|[^<>\n]){1,200}?)</a\s{0,8}>", re.IGNORECASE
 )
 _CLASS = re.compile(r"\bclass\s{0,4}=\s{0,4}[\"']?([^\"'<>]{0,200})", re.IGNORECASE)
-_MENTION_HREF = re.compile(r"\bhref\s{0,4}=\s{0,4}[\"']?([^\"'\s<>]{1,500})", re.IGNORECASE)
+_HREF = re.compile(r"\bhref\s{0,8}=\s{0,8}[\"']?([^\"'\s<>]+)", re.IGNORECASE)
 _ANY_TAG = re.compile(r"<[^<>]{0,1000}>")
 # As Mastodon, Misskey, Pleroma, Friendica, Lemmy and WordPress name the pages of their people.
 _PROFILE = re.compile(
@@ -40,19 +43,13 @@ _OF_SERVERS = re.compile(r"hub|hosting|host|stream|service")
 _MAX_MENTIONS = 100
 
 
-class _Linked(NamedTuple):
-    start: int
-    end: int
-    is_hashtag: bool
-
-
 def is_profile(url: str) -> bool:
     """Return True if an address has the shape of a person's page on a server of the fediverse."""
     return _PROFILE.match(url) is not None
 
 
-def _linked(text: str, own_host: str = "") -> Iterator[_Linked]:
-    """Yield the anchors that a server wrote for `@name` and `#word`.
+def _linked(text: str, own_host: str = "") -> Iterator[tuple[int, int, bool]]:
+    """Yield the anchors that a server wrote for `@name` and `#word`, True for the latter.
 
     A class alone proves nothing, as anybody can type it: each leads to that person's profile, or
     to the page of that hashtag. Lemmy writes no class, but shows the server.
@@ -60,7 +57,7 @@ def _linked(text: str, own_host: str = "") -> Iterator[_Linked]:
     if "<" not in text:
         return
     for match in islice(_LINKED.finditer(text), _MAX_MENTIONS):
-        classes, href = _CLASS.search(match[2]), _MENTION_HREF.search(match[2])
+        classes, href = _CLASS.search(match[2]), _HREF.search(match[2])
         if not href:
             continue
         url = unescape(href[1])
@@ -69,8 +66,7 @@ def _linked(text: str, own_host: str = "") -> Iterator[_Linked]:
             classes and {"mention", "hashtag"}.intersection(classes[1].lower().split())
         )
         if is_marked and _leads_to(shown, url, own_host):
-            is_hashtag = shown.startswith("#")
-            yield _Linked(match.start() + len(match[1]), match.end(), is_hashtag)
+            yield match.start() + len(match[1]), match.end(), shown.startswith("#")
 
 
 def _leads_to(shown: str, url: str, own_host: str) -> bool:
@@ -100,23 +96,12 @@ def without_mentions(text: str, own_host: str = "") -> str:
         return text
     blanked = list(text)
     for start, end, is_hashtag in _linked(text, own_host):
-        gone = (
-            [m.span() for m in _ANY_TAG.finditer(text, start, end)]
-            if is_hashtag
-            else [(start, end)]
-        )
-        for first, last in gone:
+        tags = [m.span() for m in _ANY_TAG.finditer(text, start, end)]
+        for first, last in tags if is_hashtag else [(start, end)]:
             blanked[first:last] = " " * (last - first)
     text = "".join(blanked)
-    addressed = _ADDRESSEES.match(text)
-    done = addressed.end() if addressed else 0
-    text = " " * done + text[done:]
-    return _PLAIN.sub(_name_alone, text)
-
-
-def _name_alone(match: re.Match[str]) -> str:
-    name, _, server = match[0][1:].partition("@")
-    return f"@{name}{' ' * (len(server) + 1)}"
+    text = _ADDRESSEES.sub(lambda m: " " * len(m[0]), text, count=1)
+    return _PLAIN.sub(lambda m: m[1] + " " * len(m[2]), text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,7 +148,6 @@ _TAG = re.compile(
     r"|\[(?:url|link)(?:=([^\[\]\s]{1,2000}))?\]|\[/(?:url|link)\]",
     re.IGNORECASE,
 )
-_HREF = re.compile(r"\bhref\s{0,8}=\s{0,8}[\"']?([^\"'\s<>]+)", re.IGNORECASE)
 
 _FILE_SUFFIXES = word_list("file_suffixes")
 # Words that may follow a full stop without a space: "I tried it.it works".
@@ -177,10 +161,23 @@ def find_links(text: str) -> tuple[Link, ...]:
     if "." not in text:
         return ()
     mentions = ((start, end) for start, end, _ in _linked(text))
-    shielded = tuple(sorted((*shielded_ranges(text), *mentions)))
-    found = _without_overlap(text)
-    links = (_link(start, end, target, anchor, shielded) for start, end, target, anchor in found)
-    return tuple(islice((link for link in links if link), MAX_LINKS))
+    shielded = sorted((*shielded_ranges(text), *mentions))
+    links = []
+    for start, end, target, anchor in _without_overlap(text):
+        host = host_of(target)
+        if host and start < end:
+            links.append(
+                Link(
+                    start=start,
+                    end=end,
+                    target=target,
+                    host=host,
+                    domain=domain_of(host),
+                    anchor=anchor,
+                    shielded=inside(shielded, start),
+                )
+            )
+    return tuple(links[:MAX_LINKS])
 
 
 _Found = tuple[int, int, str, str | None]
@@ -189,40 +186,14 @@ _Found = tuple[int, int, str, str | None]
 def _without_overlap(text: str) -> list[_Found]:
     """Return the candidates for links; where two overlap, the one with markup wins."""
     wrapped: list[_Found] = []
-    for found in sorted((*_markdown_links(text), *_tagged_links(text)), key=lambda f: f[0]):
+    markdown = islice(_MARKDOWN.finditer(text), MAX_LINKS)
+    marked = [(m.start(), m.end(), m[2], m[1]) for m in markdown]
+    for found in sorted((*marked, *_tagged_links(text)), key=itemgetter(0)):
         if host_of(found[2]) and (not wrapped or found[0] >= wrapped[-1][1]):
             wrapped.append(found)
     taken = [(start, end) for start, end, *_ in wrapped]
     open_links = [found for found in _open_links(text) if not inside(taken, found[0])]
-    return sorted((*wrapped, *open_links), key=lambda f: f[0])
-
-
-def _link(
-    start: int,
-    end: int,
-    target: str,
-    anchor: str | None,
-    shielded: tuple[Range, ...],
-) -> Link | None:
-    host = host_of(target)
-    if not host or end <= start:
-        return None
-    return Link(
-        start=start,
-        end=end,
-        target=target,
-        host=host,
-        domain=domain_of(host),
-        anchor=anchor,
-        shielded=inside(shielded, start),
-    )
-
-
-def _markdown_links(text: str) -> Iterator[_Found]:
-    if "](" not in text:
-        return
-    for match in islice(_MARKDOWN.finditer(text), MAX_LINKS):
-        yield match.start(), match.end(), match[2], match[1]
+    return sorted((*wrapped, *open_links), key=itemgetter(0))
 
 
 def _tagged_links(text: str) -> Iterator[_Found]:

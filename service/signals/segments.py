@@ -17,9 +17,8 @@ from service.signals.view import TextView, uncommon_links_of, view_of_text, word
 # Each pattern starts with few characters, so that the search can run from one to the next.
 PRICE = re.compile(
     r"[$€£₹¥₦]\s?\d|24\s?[/x]\s?7|(?:Rs|RS|USD|EUR)\.? ?\d"
-    r"|\d\s?(?:[$€£₹¥₦%％円元원]|만원|(?i:usd|eur|euros?|gbp|dollars?|bucks|rs|inr|kr|zł|zl|kč"
-    r"|kc|руб"
-    r"|грн|tl|percent)(?!\w))"
+    r"|\d\s?(?:[$€£₹¥₦%％円元원]|만원"
+    r"|(?i:usd|eur|euros?|gbp|dollars?|bucks|rs|inr|kr|zł|zl|kč|kc|руб|грн|tl|percent)(?!\w))"
 )
 # "HashHaven", "Snow Rider 3D": names of products have capitals and digits where prose has none.
 BRAND = re.compile(
@@ -29,12 +28,10 @@ BRAND = re.compile(
 # "I'm Ana Lim, working at ..."
 _INTRODUCTION = re.compile(
     r"(?:I['’]?m|I am|[Tt]his is|[Mm]yself) (?:[Dd]r\.? |[Mm]rs?\.? )?"
-    r"[A-Z]\w{1,20}(?: [A-Z]\w{1,20})?,? "
-    r"(?:working|i work|I work|from|and (?:i|I|we)\b|the |a |an |owner|founder|writer|manager"
-    r"|here from)"
+    r"[A-Z]\w{1,20}(?: [A-Z]\w{1,20})?,? (?:working|[iI] work|from|and (?:i|I|we)\b"
+    r"|the |a |an |owner|founder|writer|manager|here from)"
     r"|[Ww]e are (?:an? |the )?[\w -]{3,40}"
-    r"(?:agency|company|firm|team|supplier|manufacturer|factory|provider|clinic|studio|store"
-    r"|shop)"
+    r"(?:agency|company|firm|team|supplier|manufacturer|factory|provider|clinic|studio|store|shop)"
 )
 _SINGULAR = re.compile(
     r"\d (?:day|month|year|hour|week|minute|capsule|bottle|channel|client)(?![\w-])"
@@ -53,18 +50,18 @@ _CLOSED = tuple(".!?…。！？)\"”'")
 _FIGURE = re.compile(r"\d")
 _MIN_TOPIC_LETTERS = 4
 _STEM_LETTERS = 6
-_CUE_COUNT = len(Cue)
 # Cues that say nothing about a comment whose post is about just that: "loan" under "Student loans".
 _TOPICAL = frozenset({Cue.OFFER, Cue.VICE})
 
 
 @dataclass(slots=True, kw_only=True)
 class Segment:
-    """One sentence as seen from outside. Counts are of cues, `overlap` is a share of its words.
+    """One sentence as seen from outside.
 
-    `capitals` is the share of words with a capital, the first apart; `commas` counts them for ten
-    words; `opens` says that it begins as advertisements do that follow a remark, `ends_open` that
-    no mark ends it, `new_line` that a line begins with it.
+    `cues` counts by `Cue`; `overlap` is a share of its words; `capitals` is the share of words with
+    a capital, the first apart; `commas` counts them for ten words; `opens` says that it begins as
+    advertisements do that follow a remark, `ends_open` that no mark ends it, `new_line` that a line
+    begins with it.
     """
 
     start: int
@@ -87,10 +84,6 @@ class Segment:
     ends_open: bool = False
     new_line: bool = False
 
-    def count(self, cue: Cue) -> int:
-        """Return how often a cue occurs."""
-        return self.cues[cue]
-
 
 def segments_of(comment: Comment) -> tuple[Segment, ...]:
     """Return the sentences of a comment, described, in order; code and quotations are left out."""
@@ -102,7 +95,7 @@ def segments_of(comment: Comment) -> tuple[Segment, ...]:
 def _segments_of(text: str, post: Post) -> tuple[Segment, ...]:
     view = view_of_text(text)
     segments = [
-        Segment(start=start, end=end, cues=[0] * _CUE_COUNT)
+        Segment(start=start, end=end, cues=[0] * len(Cue))
         for start, end in view.sentences
         if not inside(view.shielded, start)
     ]

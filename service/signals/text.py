@@ -172,9 +172,8 @@ def plain_of(text: str) -> PlainText:
     kept: list[str] = []
     offsets: list[int] = []
     for index, char in enumerate(text):
-        plain = plain_letter(char) if _ODD.match(char) else char
-        if plain and not _HIDDEN.match(char):
-            kept.append(plain)
+        if not _HIDDEN.match(char):
+            kept.append(plain_letter(char) if _ODD.match(char) else char)
             offsets.append(index)
     return PlainText(text="".join(kept), offsets=tuple(offsets))
 

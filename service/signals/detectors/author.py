@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from disposable_email_domains import blocklist
 
 from service.domain.comment import Comment, CommentKind, ListBasis, ListKind
+from service.domain.decision import Ruling
 from service.domain.sender import History
 from service.domain.text import Phrase
 from service.signals.cues import Cue, find_cues
 from service.signals.detector import Observation, detector
-from service.signals.earlier import ACCOUNT, EMAIL, NAME, Key, rejected_before
+from service.signals.earlier import ACCOUNT, EMAIL, NAME, Key, decided_before
 from service.signals.hosts import host_of
 from service.signals.judged_text import judged_text
 from service.signals.links import find_links, is_profile
@@ -46,9 +45,9 @@ def _is_bland(comment: Comment) -> bool:
     segments = segments_of(comment)
     if view.links or view.shielded or len(view.words) > _MAX_WORDS or not segments:
         return False
-    specific = any(s.figures or s.asks or s.count(Cue.HEDGE) for s in segments)
-    own = sum(s.count(Cue.ME) for s in segments)
-    praise = sum(s.count(Cue.PRAISE) for s in segments)
+    specific = any(s.figures or s.asks or s.cues[Cue.HEDGE] for s in segments)
+    own = sum(s.cues[Cue.ME] for s in segments)
+    praise = sum(s.cues[Cue.PRAISE] for s in segments)
     return not specific and own <= praise and max(s.overlap for s in segments) <= _MAX_OVERLAP
 
 
@@ -102,8 +101,7 @@ def _is_a_shops(comment: Comment) -> bool:
     for word in find_words((comment.author.name or "")[:300]):
         if word.text in _SIGNED:
             url = host_of(url).replace(word.text, "")
-    author = replace(comment.author, url=url)
-    return has_commercial_address(replace(comment, author=author))
+    return has_commercial_address(url)
 
 
 # Services of this kind lend out names below their own; three levels are all that real lists hold.
@@ -154,7 +152,7 @@ def wordless_reaction(comment: Comment, history: History) -> Observation | None:
     """Fire on a like, a repost or a mention without words, unless its source was rejected."""
     if comment.kind is None or judged_text(comment).text.strip():
         return None
-    if rejected_before(comment, history, (EMAIL, ACCOUNT, NAME, _SOURCE)) is not None:
+    if decided_before(Ruling.REJECT, comment, history, EMAIL, ACCOUNT, NAME, _SOURCE):
         return None
     what = _REACTIONS.get(comment.kind, Phrase("a mention"))
     return Observation(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from service.domain.comment import Comment, Edit
-from service.domain.decision import BY_STAFF
+from service.domain.decision import BY_STAFF, Ruling
 from service.domain.sender import Conduct, History, TrackRecord
 from service.domain.text import Phrase, noted
 from service.signals.detector import Observation, detector
@@ -19,11 +19,10 @@ from service.signals.earlier import (
     TARGET,
     TRUSTED_ACCOUNT,
     TRUSTED_EMAIL,
-    approved_before,
+    decided_before,
     excess,
     is_known,
     is_regular,
-    rejected_before,
 )
 from service.signals.hosts import host_of, is_reference, registered_domain
 from service.signals.offers import offers, pitches, promises
@@ -33,7 +32,7 @@ from service.signals.view import uncommon_links
 @detector
 def rejected_person_before(comment: Comment, history: History) -> Observation | None:
     """Fire where decisions on e-mail address, account or name lean to rejecting."""
-    return rejected_before(comment, history, (EMAIL, ACCOUNT, NAME))
+    return decided_before(Ruling.REJECT, comment, history, EMAIL, ACCOUNT, NAME)
 
 
 _OF_REMARKS = (TRUSTED_EMAIL, TRUSTED_ACCOUNT)
@@ -47,32 +46,34 @@ def approved_person_before(comment: Comment, history: History) -> Observation | 
     For a comment with a commercial link or a product only approvals of such comments count.
     """
     keys = _OF_OFFERS if offers(comment) else _OF_REMARKS
-    return approved_before(comment, history, keys)
+    return decided_before(Ruling.APPROVE, comment, history, *keys)
 
 
 # For a person who has decisions of their own these say more than those on neighbours.
 @detector
 def rejected_address_before(comment: Comment, history: History) -> Observation | None:
     """Fire where decisions on the address or its network lean to rejecting."""
-    return None if is_known(history) else rejected_before(comment, history, SHARED)
+    return None if is_known(history) else decided_before(Ruling.REJECT, comment, history, *SHARED)
 
 
 @detector
 def approved_address_before(comment: Comment, history: History) -> Observation | None:
     """Fire where decisions on the address or its network lean to approving."""
-    return None if is_known(history) else approved_before(comment, history, SHARED)
+    return None if is_known(history) else decided_before(Ruling.APPROVE, comment, history, *SHARED)
 
 
 @detector
 def rejected_mail_domain_before(comment: Comment, history: History) -> Observation | None:
     """Fire where decisions on the domain of the e-mail address lean to rejecting."""
-    return None if is_known(history) else rejected_before(comment, history, (MAIL_DOMAIN,))
+    return (
+        None if is_known(history) else decided_before(Ruling.REJECT, comment, history, MAIL_DOMAIN)
+    )
 
 
 @detector
 def rejected_copy_before(comment: Comment, history: History) -> Observation | None:
     """Fire where decisions on near-copies of the text lean to rejecting."""
-    return rejected_before(comment, history, (COPY,))
+    return decided_before(Ruling.REJECT, comment, history, COPY)
 
 
 @detector
@@ -87,7 +88,7 @@ def rejected_target_before(comment: Comment, history: History) -> Observation | 
     has_own_site = domain and not is_reference(host, domain)
     if not (uncommon_links(comment) or has_own_site):
         return None
-    return rejected_before(comment, history, (TARGET,))
+    return decided_before(Ruling.REJECT, comment, history, TARGET)
 
 
 # A heated discussion: a person answers every few minutes for an hour, and goes on all day.

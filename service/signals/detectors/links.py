@@ -37,36 +37,32 @@ def _is_shortened(link: Link) -> bool:
     return len(path.strip("/")) > 1
 
 
-_DOT_WORD = r"(?:dot|d0t|point|punto|punkt|ponto|punt|nokta|точка|крапка|נקודה|نقطة)"
+_DOT_WORDS = wordset("dot d0t point punto punkt ponto punt nokta точка крапка נקודה نقطة")
 # Without brackets only endings that are no everyday words: "at some point in", "the dot to".
 _PLAIN_DOT = r"(?:dot|d0t|point|punto|punkt|ponto|точка|крапка|נקודה|نقطة)"
-_PLAIN_TLD = (
-    r"(?:com|org|shop|store|online|site|info|xyz|club|vip|bet|casino|co|io|app|ru|uk|tv|biz|gg)"
-)
-_NAME = r"(?<![\w.-])[\w-]{2,63}"
+_PLAIN_TLD = "com|org|shop|store|online|site|info|xyz|club|vip|bet|casino|co|io|app|ru|uk|tv|biz|gg"
 _TLD = (
-    r"(?:com|net|org|shop|store|online|site|info|xyz|top|club|vip|bet|casino|co|io|app|ru|in|uk"
-    r"|us|tv|me|biz"
-    r"|pro|live|link|click|fun|space|website|gg|cc|to|example|de|fr|es|it|nl|pl|eu)"
+    f"{_PLAIN_TLD}|net|top|in|us|me|pro|live|link|click|fun|space|website|cc|to|example|de|fr|es|it"
+    "|nl|pl|eu"
 )
 # "dot net" and " .net" name a framework far more often than an address, so they are let be.
 # "the dot com bubble" is as common, so neither may articles be the name nor periods of history
 # follow.
 _SPELLED = re.compile(
-    rf"{_NAME} ?(?:[(\[{{<] ?(?:{_DOT_WORD}|[.,·•]) ?[)\]}}>]|[․。]) ?{_TLD}(?!\w)"
-    rf"|(?<![\w.-])(?!(?:the|a|this|that|of|in|with|using|pre|post|and|or|by|on|every|each"
-    rf"|at)(?!\w))"
-    rf"[\w-]{{2,63}} {_PLAIN_DOT} {_PLAIN_TLD}(?!\w)"
+    rf"(?<![\w.-])[\w-]{{2,63}}"
+    rf" ?(?:[(\[{{<] ?(?:{'|'.join(sorted(_DOT_WORDS))}|[.,·•]) ?[)\]}}>]|[․。]) ?(?:{_TLD})(?!\w)"
+    r"|(?<![\w.-])"
+    r"(?!(?:the|a|this|that|of|in|with|using|pre|post|and|or|by|on|every|each|at)(?!\w))"
+    rf"[\w-]{{2,63}} {_PLAIN_DOT} (?:{_PLAIN_TLD})(?!\w)"
     r"(?! (?:bubble|boom|crash|era|bust|crisis|framework|core|developer|world|days|product))"
     r"|(?<![\w.-])[\w-]{3,63} ?\. ?c ?o ?m(?<!\.com)(?!\w)"
-    r"|(?<![\w.-])[\w-]{3,63} ?\.(?<= \.)(?:com|shop|store|online|org)(?!\w)(?! (?:domain"
-    r"|address|name|site|tld))"
+    r"|(?<![\w.-])[\w-]{3,63} ?\.(?<= \.)(?:com|shop|store|online|org)(?!\w)"
+    r"(?! (?:domain|address|name|site|tld))"
     r"|(?:remove|delete|without|paste with no|no) (?:the )?spaces?(?= |\)|,|\.|\Z)",
     re.IGNORECASE,
 )
 # Without one of these, or the word "dot" in some language, no address is spelled out.
 _HINT = re.compile(r"[(\[{<] ?[.,·•]|[․。][A-Za-z]|\s\. ?[A-Za-z]|\.\s?[Cc] ?[Oo] ?[Mm]")
-_DOT_WORDS = wordset("dot d0t point punto punkt ponto punt nokta точка крапка נקודה نقطة")
 _SPACE_HINT = re.compile(r"spaces?\Z", re.IGNORECASE)
 
 

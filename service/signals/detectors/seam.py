@@ -9,7 +9,7 @@ best run is found in one pass, as in a semi-Markov conditional random field (Sar
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import mul
 
@@ -187,16 +187,16 @@ def find_seam(segments: Sequence[Segment], hints: Sequence[float] = ()) -> Shift
     """
     if len(segments) < 2:
         return None
-    scores = [_dot(_SENTENCE, sentence_traits(s)) for s in segments]
+    scores = [_dot(SENTENCE, sentence_traits(s)) for s in segments]
     if hints:
         scores = [score + hint for score, hint in zip(scores, hints, strict=True)]
     search = _Search(len(segments))
     before = Before()
     for place, (segment, score) in enumerate(zip(segments, scores, strict=True)):
         if place:
-            leave = _dot(_LEAVE, leave_traits(segment, is_last=place == len(segments) - 1))
+            leave = _dot(LEAVE, leave_traits(segment, is_last=place == len(segments) - 1))
             search.close(place, leave)
-            search.open(place, _dot(_ENTER, enter_traits(segment, before)))
+            search.open(place, _dot(ENTER, enter_traits(segment, before)))
         search.take(score, linked=segment.links > 0)
         before.add(segment)
     search.close(len(segments), 0.0)
@@ -252,15 +252,8 @@ class _Search:
             self._open[kind] = run
 
 
-def _dot(weights: Sequence[float], traits: Sequence[float]) -> float:
-    return float(sum(map(mul, weights, traits)))
-
-
-_SENTENCE, _ENTER, _LEAVE = (
-    tuple(SENTENCE.values()),
-    tuple(ENTER.values()),
-    tuple(LEAVE.values()),
-)
+def _dot(weights: Mapping[str, float], traits: Sequence[float]) -> float:
+    return float(sum(map(mul, weights.values(), traits)))
 
 
 # The advertisement must stand out this much, in log-odds, to be shown to a moderator. Chosen on the
@@ -340,7 +333,7 @@ def _tell_sides(
 ) -> tuple[tuple[Phrase, ...], tuple[Phrase, ...]]:
     """Return a few words on each side; grammar is mentioned where the sides differ in it."""
     said = [_person(remark)]
-    if any(s.count(Cue.PRAISE) for s in remark):
+    if _has(remark, Cue.PRAISE):
         said.insert(0, Phrase("praise"))
     if any(s.overlap > 0 for s in remark):
         said.append(Phrase("about the post"))
@@ -352,15 +345,19 @@ def _tell_sides(
     return tuple(said), tuple(sells)
 
 
+def _has(side: Sequence[Segment], cue: Cue) -> bool:
+    return any(s.cues[cue] for s in side)
+
+
 def _person(side: Sequence[Segment]) -> Phrase:
-    if any(s.count(Cue.ME) for s in side):
+    if _has(side, Cue.ME):
         return Phrase("first person")
-    return Phrase("second person") if any(s.count(Cue.YOU) for s in side) else Phrase("impersonal")
+    return Phrase("second person") if _has(side, Cue.YOU) else Phrase("impersonal")
 
 
 def _slips(side: Sequence[Segment]) -> Phrase | None:
     """Return the errors of a side, or None if it has none."""
-    if any(s.count(Cue.SLIP) for s in side):
+    if _has(side, Cue.SLIP):
         return Phrase("slips in grammar")
     careless = sum(s.starts_lower or s.ends_open for s in side)
     return Phrase("careless with marks and capitals") if 2 * careless > len(side) else None
@@ -369,12 +366,12 @@ def _slips(side: Sequence[Segment]) -> Phrase | None:
 def _what_it_does(advert: Sequence[Segment]) -> Phrase:
     """Return in words what an advertisement does to its reader: its two clearest traits."""
     traits = (
-        (any(s.count(Cue.INTRO) for s in advert), Phrase("introduces its writer")),
-        (any(s.count(Cue.CALL) for s in advert), Phrase("calls on the reader to act")),
-        (any(s.count(Cue.OFFER) or s.prices for s in advert), Phrase("names an offer")),
+        (_has(advert, Cue.INTRO), Phrase("introduces its writer")),
+        (_has(advert, Cue.CALL), Phrase("calls on the reader to act")),
+        (_has(advert, Cue.OFFER) or any(s.prices for s in advert), Phrase("names an offer")),
         (any(s.contacts for s in advert), Phrase("gives contact details")),
         (any(s.links for s in advert), Phrase("gives a link")),
-        (any(s.count(Cue.YOU) for s in advert), Phrase("addresses the reader")),
+        (_has(advert, Cue.YOU), Phrase("addresses the reader")),
         (any(s.brands for s in advert), Phrase("names a product")),
     )
     seen = [words for holds, words in traits if holds][:2]

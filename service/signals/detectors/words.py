@@ -38,12 +38,10 @@ def offered_vice(comment: Comment, _history: History) -> Observation | None:
 
 
 _MACHINE = (
-    r"(?:ai|a\.i\.|llm|(?:large )?language model|(?:spam|ai|content|comment|automated"
-    r"|automatic)[ -]"
-    r"(?:filter|model|moderat(?:or|ion)|classifier|reviewer|system|assistant|agent|checker"
-    r"|bot)s?|classifier"
-    r"|automated (?:moderator|moderation|system)|moderation (?:model|bot|system|assistant)"
-    r"|chatbot|bot)"
+    r"(?:ai|a\.i\.|llm|(?:large )?language model"
+    r"|(?:spam|ai|content|comment|automated|automatic)[ -]"
+    r"(?:filter|model|moderat(?:or|ion)|classifier|reviewer|system|assistant|agent|checker|bot)s?"
+    r"|classifier|moderation (?:model|bot|system|assistant)|chatbot|bot)"
 )
 _LABEL = (
     r"[\"'“*`]{0,2}(?:ham|not[ -]?spam|spam[ :=]+(?:false|no|0)|approved?"
@@ -55,13 +53,11 @@ _ADDRESS = re.compile(
     r"|text|directions)"
     rf"|(?<!\w)(?:if|since|when) (?:you are|you['’]re|this is (?:read|reviewed|checked) by"
     rf"|an?) (?:an? )?{_MACHINE}(?!\w)"
-    r"(?! (?:researcher|engineer|person|expert|user|developer|student|sceptic|skeptic"
-    r"|company|artist))"
-    rf"|(?<!\w)(?:note|instructions?|message|attention|notice)[ ,:]{{1,2}}(?:to|for) (?:the "
-    rf"|any |all |every )?{_MACHINE}"
-    r"|[\[<{(]/?!?-{0,2} ?(?:system|assistant|hidden|moderator instructions?|admin note"
-    r"|inst)(?: note| message| prompt)?"
-    r"(?=[\]>})!:]| [:—-])"
+    r"(?! (?:researcher|engineer|person|expert|user|developer|student|s[ck]eptic|company|artist))"
+    r"|(?<!\w)(?:note|instructions?|message|attention|notice)[ ,:]{1,2}(?:to|for) "
+    rf"(?:the |any |all |every )?{_MACHINE}"
+    r"|[\[<{(]/?!?-{0,2} ?(?:system|assistant|hidden|moderator instructions?|admin note|inst)"
+    r"(?: note| message| prompt)?(?=[\]>})!:]| [:—-])"
     r"|(?m:^)(?:system|assistant)(?: (?:note|prompt|message|override))?:(?= )"
     rf"|(?<!\w)(?:output|answer|respond|reply|return|print|say|write)(?: with| only| just"
     rf"| exactly| the word| label| as)*[ :=]{{1,2}}{_LABEL}"

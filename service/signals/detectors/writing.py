@@ -10,19 +10,8 @@ from service.domain.sender import History
 from service.domain.text import Phrase
 from service.signals.detector import Observation, detector
 from service.signals.judged_text import may_come_by_mail
-from service.signals.text import (
-    LATIN_LETTER,
-    LOOK_ALIKES,
-    MIXED,
-    OTHER_LETTER,
-    Range,
-    inside,
-)
-from service.signals.view import (
-    TextView,
-    spans_of,
-    view_of,
-)
+from service.signals.text import LATIN_LETTER, LOOK_ALIKES, MIXED, OTHER_LETTER, Range, inside
+from service.signals.view import TextView, spans_of, view_of
 
 _MIN_WORD_CHARS = 4
 
