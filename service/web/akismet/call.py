@@ -4,28 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from flask import Request
 
-from service.domain.comment import (
-    MAX_EXCERPT_CHARS,
-    MAX_NAME_CHARS,
-    MAX_TEXT_BYTES,
-    MAX_URL_CHARS,
-    Author,
-    Comment,
-    CommentId,
-    CommentKind,
-    FormEvidence,
-    Lane,
-    Post,
-)
+from service.domain.comment import MAX_NAME_CHARS, MAX_TEXT_BYTES, MAX_URL_CHARS, Lane
 from service.domain.site import Site, SiteKey
 from service.domain.text import unslash
-from service.moderation.intake import with_sender, with_token
 from service.ports.comments import NewComment
 from service.web.akismet.forms import FIELD, FILLED, behaviour_of, read_form, read_json
+from service.web.api import intake
+from service.web.api.schemas import AuthorRequest, CommentRequest, FormRequest, PostRequest
 from service.web.edge.current import services
 from service.web.edge.errors import TooLargeError
 from service.web.edge.fields import cut, read_any_moment, valid_address, valid_email
@@ -114,43 +103,39 @@ def new_comment(call: AkismetCall, site: Site) -> NewComment:
     """
     fields = call.fields
     parent, filled = shown(fields, "comment_parent"), fields.get(FILLED)
-    comment = Comment(
-        id=CommentId(services.new_id("com")),
-        site_id=site.id,
+    # Not validated, because clients send what others typed.
+    given = CommentRequest.model_construct(
         text=read_text(call),
-        received_at=services.clock(),
         # A message or a registration belongs to no post. The protocol has no excerpt, so the
         # post's tags are used.
-        post=Post()
+        post=None
         if fields.get("comment_type") in _TO_SOMEBODY
-        else Post(
+        else PostRequest.model_construct(
             url=cut(shown(fields, "permalink"), MAX_URL_CHARS),
-            excerpt=cut(shown(fields, "comment_context"), MAX_EXCERPT_CHARS),
+            excerpt=shown(fields, "comment_context"),
             published_at=read_any_moment(fields.get("comment_post_modified_gmt", "")),
         ),
-        author=Author(
+        author=AuthorRequest.model_construct(
             name=cut(_clean(call, "comment_author"), MAX_NAME_CHARS),
             url=cut(_clean(call, "comment_author_url"), MAX_URL_CHARS),
+            email=valid_email(_clean(call, "comment_author_email")),
         ),
-        form=FormEvidence(
+        form=FormRequest.model_construct(
             honeypot_filled=None if filled is None else filled == "true",
-            behaviour=behaviour_of(fields),
+            token=None if call.is_test else fields.get(FIELD),
         ),
+        address=valid_address(fields.get("user_ip", "")),
         written_at=read_any_moment(fields.get("comment_date_gmt", "")),
         user_agent=cut(shown(fields, "user_agent"), 1_000),
         reply_to=None if parent == "0" else cut(parent, 200),
-        kind=CommentKind.read(fields.get("comment_type")),
+        comment_type=fields.get("comment_type"),
     )
-    comment = with_sender(
-        comment,
-        services,
-        address=valid_address(fields.get("user_ip", "")),
-        email=valid_email(_clean(call, "comment_author_email")),
-    )
-    if not call.is_test:
-        comment = with_token(comment, fields.get(FIELD), services)
-    key = f"akismet:{comment.fingerprint()}" if comment.written_at and not call.is_test else None
-    return NewComment(comment=comment, lane=Lane.INTERACTIVE, idempotency_key=key)
+    new = intake.new_comment(given, site, services, lane=Lane.INTERACTIVE, key=None)
+    form = new.comment.form
+    form = replace(form, behaviour=form.behaviour or behaviour_of(fields))
+    is_repeatable = new.comment.written_at is not None and not call.is_test
+    key = f"akismet:{new.comment.fingerprint()}" if is_repeatable else None
+    return replace(new, comment=replace(new.comment, form=form), idempotency_key=key)
 
 
 def read_text(call: AkismetCall) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from encodings.aliases import aliases
 from urllib.parse import unquote_to_bytes
 
-from service.domain.errors import InvalidInputError, Problem
+from service.domain.errors import invalid_input
 from service.domain.form import FormBehaviour, read_behaviour
 from service.domain.text import storable
 from service.web.edge import strict_json
@@ -128,8 +128,7 @@ def read_json(raw: bytes) -> dict[str, str]:
     """
     value, _ = strict_json.clean(strict_json.parse(raw))
     if not isinstance(value, dict):
-        problem = Problem(field="body", problem="is no JSON object", remedy="send an object")
-        raise InvalidInputError([problem])
+        raise invalid_input("body", "is no JSON object", "send an object")
     fields = {name: _as_text(part) for name, part in value.items() if name in READ}
     return _with_honeypot(fields, ((name, _as_text(part)) for name, part in value.items()))
 

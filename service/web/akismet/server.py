@@ -37,8 +37,10 @@ _CALLS: Mapping[str, View] = {
     "submit-ham": partial(views.take_report, label=Label.HAM),
     "get-subscription": views.get_subscription,
     "get-stats": views.get_stats,
-    "token": views.token,
-    "deactivate": views.deactivate,
+    # Only for frames of the vendor's own site.
+    "token": lambda _call: answers.text(""),
+    # The key stays valid for when the plugin is activated again.
+    "deactivate": lambda _call: answers.text("deactivated"),
 }
 # Calls without a key, also by GET.
 _OPEN: Mapping[str, Callable[[], Response]] = {

@@ -204,13 +204,3 @@ def get_stats(call: AkismetCall) -> Response:
             "breakdown": {},
         }
     )
-
-
-def token(_call: AkismetCall) -> Response:
-    """Return an empty token; it is only used for frames of the vendor's own site."""
-    return answers.text("")
-
-
-def deactivate(_call: AkismetCall) -> Response:
-    """Return `deactivated`; the key stays valid for when the plugin is activated again."""
-    return answers.text("deactivated")

@@ -23,10 +23,9 @@ from service.domain.comment import (
 )
 from service.domain.errors import (
     ConflictError,
-    InvalidInputError,
     ModerationError,
-    Problem,
     StoreUnavailableError,
+    invalid_input,
 )
 from service.domain.site import Site
 from service.moderation.intake import submit_comments, with_sender, with_token
@@ -76,7 +75,7 @@ def submit_comment(
     seconds = query.wait or 0.0
     if body.keep is False and not seconds:
         wrong = "is false without wait, so that nobody would read the verdict"
-        raise InvalidInputError([Problem("keep", wrong, "add wait to the query")])
+        raise invalid_input("keep", wrong, "add wait to the query")
     site = current_site()
     new = new_comment(body, site, services, lane=Lane.INTERACTIVE, key=idempotency_key)
     new = replace(new, keep=body.keep is not False)
@@ -158,8 +157,7 @@ def _read_item(part: bytes | Json, key: str | None) -> NewComment | ModerationEr
             part = strict_json.parse(part)
         given = validate(CommentRequest, part)
         if given.keep is False:
-            problem = Problem("keep", "is false in a batch", "submit it alone, with wait")
-            raise InvalidInputError([problem])
+            raise invalid_input("keep", "is false in a batch", "submit it alone, with wait")
         return new_comment(given, current_site(), services, lane=Lane.BULK, key=key)
     except ModerationError as refusal:
         return refusal

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from service.domain.errors import InvalidInputError, Problem
+from service.domain.errors import invalid_input
 from service.domain.site import Site, SiteSettings
 from service.moderation import figures as previewing
 from service.moderation import sites
@@ -142,4 +142,4 @@ def _merged(present: SiteSettings, given: SettingsRequest) -> SiteSettings:
         return replace(present, **chosen)
     except ValueError as crossed:
         remedy = "send a ham_cutoff that is not above the spam_cutoff"
-        raise InvalidInputError([Problem("ham_cutoff", str(crossed), remedy)]) from None
+        raise invalid_input("ham_cutoff", str(crossed), remedy) from None

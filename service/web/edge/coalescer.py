@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from typing import Generic, TypeVar
 
 from service.domain.errors import StoreUnavailableError
@@ -14,17 +15,6 @@ R = TypeVar("R")
 
 # One transaction writes so many in a few milliseconds.
 _MOST_AT_ONCE = 64
-
-
-class _Call(Generic[T, R]):
-    """A queued call: its item, and its result or error."""
-
-    def __init__(self, item: T) -> None:
-        self.item = item
-        self.woken = threading.Event()
-        self.leads = False
-        self.answer: R | None = None
-        self.error: BaseException | None = None
 
 
 class Coalescer(Generic[T, R]):
@@ -38,58 +28,48 @@ class Coalescer(Generic[T, R]):
 
     def __init__(self, work: Callable[[Sequence[T]], Sequence[R]]) -> None:
         self._work = work
-        self._lock = threading.Lock()
-        self._line: list[_Call[T, R]] = []
+        self._turn = threading.Condition()
+        self._line: list[tuple[T, Future[R]]] = []
         self._busy = False
         self._crowded = False
 
     def __call__(self, item: T) -> R:
         """Return the result of `work` for this item. Raises what `work` raises."""
-        call: _Call[T, R] = _Call(item)
-        with self._lock:
-            self._line.append(call)
-            call.leads = not self._busy
-            self._busy = True
-        if not call.leads:
-            call.woken.wait()
-        if call.leads:
-            self._lead()
-        if call.error is not None:
-            raise call.error
-        return call.answer  # type: ignore[return-value]  # set wherever no error is
+        result: Future[R] = Future()
+        with self._turn:
+            self._line.append((item, result))
+        while not result.done():
+            with self._turn:
+                self._turn.wait_for(lambda: result.done() or not self._busy)
+                leads = not result.done()
+                self._busy = self._busy or leads
+            if leads:
+                self._lead()
+        return result.result()
 
     def _lead(self) -> None:
-        """Serve the first in line, including this call; then make the next one the leader."""
+        """Serve the first in line, then let another caller lead."""
         if self._crowded:
             # At 200 comments a second this makes batches of five instead of two, with a fifth less
             # work for each comment.
             time.sleep(0.015)
-        with self._lock:
+        with self._turn:
             batch, self._line = self._line[:_MOST_AT_ONCE], self._line[_MOST_AT_ONCE:]
         self._crowded = len(batch) > 1
-        try:
-            self._serve(batch)
-        finally:
-            with self._lock:
-                self._busy = bool(self._line)
-                if self._line:
-                    self._line[0].leads = True
-                    self._line[0].woken.set()
-            for call in batch:
-                call.woken.set()
+        self._serve(batch)
+        with self._turn:
+            self._busy = False
+            self._turn.notify_all()
 
-    def _serve(self, batch: Sequence[_Call[T, R]]) -> None:
+    def _serve(self, batch: Sequence[tuple[T, Future[R]]]) -> None:
         try:
-            answered = list(zip(batch, self._work([call.item for call in batch]), strict=True))
-        except StoreUnavailableError as error:
-            for call in batch:
-                call.error = error
-        except Exception as error:  # noqa: BLE001  # raised again in its caller's thread
-            if len(batch) == 1:
-                batch[0].error = error
+            answers = self._work([item for item, _ in batch])
+            for (_, result), answer in list(zip(batch, answers, strict=True)):
+                result.set_result(answer)
+        except BaseException as error:  # noqa: BLE001  # raised again in its caller's thread
+            if len(batch) > 1 and not isinstance(error, StoreUnavailableError):
+                for one in batch:
+                    self._serve([one])
                 return
-            for call in batch:
-                self._serve([call])
-        else:
-            for call, answer in answered:
-                call.answer = answer
+            for _, result in batch:
+                result.set_exception(error)

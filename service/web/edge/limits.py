@@ -81,18 +81,18 @@ def register_limits(app: Flask, config: WebConfig) -> None:
             ApplicationLimit(
                 f"{_FORMS_PER_ADDRESS_AND_MINUTE}/minute",
                 scope="forms of one sender",
-                exempt_when=lambda: not _brings_a_comment() and not _reads(_APPEAL),
+                exempt_when=lambda: not _brings_a_comment() and request.endpoint != _APPEAL,
             ),
             ApplicationLimit(
                 f"{_TOKENS_PER_MINUTE}/minute",
                 key_function=lambda: f"token:{(request.view_args or {}).get('hook_id', '')[:64]}",
                 scope="tokens",
-                exempt_when=lambda: not _reads(_TOKEN),
+                exempt_when=lambda: request.endpoint != _TOKEN,
             ),
             ApplicationLimit(
                 f"{_TOKENS_PER_ADDRESS_AND_MINUTE}/minute",
                 scope="tokens of one sender",
-                exempt_when=lambda: not _reads(_TOKEN, _STATEMENT),
+                exempt_when=lambda: request.endpoint not in (_TOKEN, _STATEMENT),
             ),
         ],
         storage_uri=url or "memory://",
@@ -145,10 +145,6 @@ def _hashed_key() -> str:
 def _brings_a_comment() -> bool:
     """Return True if the request is a static site's form, and no CORS preflight."""
     return "open_form" in g and request.method != "OPTIONS"
-
-
-def _reads(*endpoints: str) -> bool:
-    return request.endpoint in endpoints
 
 
 def _came_with_wrong_akismet_key() -> bool:

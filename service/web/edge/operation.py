@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from http import HTTPStatus
 from inspect import getdoc
@@ -72,39 +72,6 @@ _IN_WORDS: Mapping[str, tuple[str, str]] = {
     ),
     TEXT_TOO_LARGE: ("has {size} bytes of UTF-8", f"send at most {MAX_TEXT_BYTES} bytes"),
 }
-
-
-def read_arguments(
-    wanted: Mapping[str, Any], *, media: Sequence[str], max_body_bytes: int
-) -> dict[str, object]:
-    """Return the view's arguments by the names of its parameters.
-
-    `query` and `body` are models; `raw` is the unparsed body. Raises `EdgeError` for an unreadable
-    body, otherwise `InvalidInputError` with all problems.
-    """
-    problems: list[Problem] = []
-    arguments: dict[str, object] = {}
-    raw = b""
-    if wanted.keys() & {"body", "raw"}:
-        if request.mimetype not in media:
-            msg = f"Send the body as {' or '.join(media)}, in UTF-8."
-            raise EdgeError(msg, status=HTTPStatus.UNSUPPORTED_MEDIA_TYPE)
-        raw = read_bounded(max_body_bytes)
-    if "query" in wanted:
-        arguments["query"] = _validate(wanted["query"], *_query_values(), problems)
-    if "idempotency_key" in wanted:
-        key = arguments["idempotency_key"] = request.headers.get(IDEMPOTENCY_KEY)
-        if key is not None and not _IDEMPOTENCY_KEY.fullmatch(key):
-            wrong = "is empty, too long or not printable ASCII"
-            remedy = f"send 1 to {MAX_KEY_CHARS} printable ASCII characters"
-            problems.append(Problem(IDEMPOTENCY_KEY, wrong, remedy))
-    if "body" in wanted:
-        cleaned = strict_json.clean(strict_json.parse(raw))
-        arguments["body"] = _validate(wanted["body"], *cleaned, problems)
-    if "raw" in wanted:
-        arguments["raw"] = raw
-    _refuse(problems)
-    return arguments
 
 
 def read_query(model: type[T]) -> T:
@@ -179,33 +146,9 @@ def _problem(detail: ErrorDetails) -> Problem:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Operation:
-    """A view's part of the OpenAPI document; all `statuses` have the same response model."""
-
-    tag: str
-    summary: str
-    description: str
-    answer: type[Answer]
-    statuses: tuple[int, ...]
-    query: type[BaseModel] | None
-    body: type[BaseModel] | None
-    media: tuple[str, ...]
-    takes_idempotency_key: bool
-    problems: tuple[int, ...]
-
-
-def operation(
-    *,
-    tag: str,
-    statuses: tuple[int, ...] = (HTTPStatus.OK,),
-    problems: tuple[int, ...] = (),
-    query: type[BaseModel] | None = None,
-    body: type[BaseModel] | None = None,
-    media: tuple[str, ...] = (JSON,),
-    max_body_bytes: int = SINGLE_BODY_BYTES,
-) -> Callable[[Callable[..., Any]], Callable[..., Response]]:
-    """Validate a view's arguments, serialize its response, and add it to the OpenAPI document.
+    """Validates a view's arguments, serializes its response, and adds it to the OpenAPI document.
 
     The view's parameters select its arguments: `query` and `body` by their models,
     `idempotency_key`, and `raw` for the unparsed body. The view returns a response model, alone or
@@ -214,34 +157,74 @@ def operation(
     parses itself.
     """
 
-    def decorate(view: Callable[..., Any]) -> Callable[..., Response]:
+    tag: str
+    statuses: tuple[int, ...] = (HTTPStatus.OK,)
+    problems: tuple[int, ...] = ()
+    query: type[BaseModel] | None = None
+    body: type[BaseModel] | None = None
+    media: tuple[str, ...] = (JSON,)
+    max_body_bytes: int = SINGLE_BODY_BYTES
+    # Set for each view.
+    summary: str = ""
+    description: str = ""
+    answer: type[Answer] = Answer
+    takes_idempotency_key: bool = False
+
+    def __call__(self, view: Callable[..., Any]) -> Callable[..., Response]:
         hints = get_type_hints(view)
         summary, _, description = (getdoc(view) or "").partition("\n\n")
-        described = Operation(
-            tag=tag,
-            summary=summary.removesuffix("."),
-            description=" ".join(description.split()),
-            answer=next(iter(get_args(hints["return"])), hints["return"]),
-            statuses=statuses,
-            query=query or hints.get("query"),
-            body=body or hints.get("body"),
-            media=media,
-            takes_idempotency_key="idempotency_key" in hints,
-            problems=problems,
-        )
 
         @wraps(view)
         def serve(**path: str) -> Response:
-            arguments = read_arguments(hints, media=media, max_body_bytes=max_body_bytes)
-            returned = view(**path, **arguments)
+            returned = view(**path, **self._read_arguments(hints))
             answer, *others = returned if isinstance(returned, tuple) else (returned,)
-            response = Response(answer.model_dump_json(), status=statuses[0], content_type=JSON)
+            body = answer.model_dump_json()
+            response = Response(body, status=self.statuses[0], content_type=JSON)
             return make_response(response, *others)
 
-        serve.operation = described  # type: ignore[attr-defined]  # read by `operation_of`
+        serve.operation = replace(  # type: ignore[attr-defined]  # read by `operation_of`
+            self,
+            summary=summary.removesuffix("."),
+            description=" ".join(description.split()),
+            answer=next(iter(get_args(hints["return"])), hints["return"]),
+            query=self.query or hints.get("query"),
+            body=self.body or hints.get("body"),
+            takes_idempotency_key="idempotency_key" in hints,
+        )
         return serve
 
-    return decorate
+    def _read_arguments(self, wanted: Mapping[str, Any]) -> dict[str, object]:
+        """Return the view's arguments by the names of its parameters.
+
+        Raises `EdgeError` for an unreadable body, otherwise `InvalidInputError` with all problems.
+        """
+        problems: list[Problem] = []
+        arguments: dict[str, object] = {}
+        raw = b""
+        if wanted.keys() & {"body", "raw"}:
+            if request.mimetype not in self.media:
+                msg = f"Send the body as {' or '.join(self.media)}, in UTF-8."
+                raise EdgeError(msg, status=HTTPStatus.UNSUPPORTED_MEDIA_TYPE)
+            raw = read_bounded(self.max_body_bytes)
+        if "query" in wanted:
+            arguments["query"] = _validate(wanted["query"], *_query_values(), problems)
+        if "idempotency_key" in wanted:
+            key = arguments["idempotency_key"] = request.headers.get(IDEMPOTENCY_KEY)
+            if key is not None and not _IDEMPOTENCY_KEY.fullmatch(key):
+                wrong = "is empty, too long or not printable ASCII"
+                remedy = f"send 1 to {MAX_KEY_CHARS} printable ASCII characters"
+                problems.append(Problem(IDEMPOTENCY_KEY, wrong, remedy))
+        if "body" in wanted:
+            cleaned = strict_json.clean(strict_json.parse(raw))
+            arguments["body"] = _validate(wanted["body"], *cleaned, problems)
+        if "raw" in wanted:
+            arguments["raw"] = raw
+        _refuse(problems)
+        return arguments
+
+
+operation = Operation
+"""The name as a decorator."""
 
 
 def operation_of(view: Callable[..., Any]) -> Operation | None:

@@ -8,6 +8,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 
 from service.domain.case import Case
 from service.domain.comment import CommentId, SiteId
@@ -24,15 +25,6 @@ _LOOK_SELDOM_SECONDS = 0.05
 # How many comments may be in line for each request that may wait: some are still being stored, and
 # for some no request waits any more.
 _LINE_SHARE = 2
-
-
-class _Slot:
-    """One request that waits for one verdict."""
-
-    def __init__(self) -> None:
-        self.since = time.monotonic()
-        self.case: Case | None = None
-        self.judged = threading.Event()
 
 
 class VerdictWaiter:
@@ -55,8 +47,9 @@ class VerdictWaiter:
         self._monotonic = monotonic
         self._lock = threading.Lock()
         self._admission = Admission(most=_LINE_SHARE * self._max_waiting)
-        self._slots: dict[CommentId, list[_Slot]] = {}
+        self._futures: dict[CommentId, list[Future[Case]]] = {}
         self._waiting = 0
+        self._latest = 0.0
         self._looker: threading.Thread | None = None
 
     def join(self, comment_id: CommentId, site_id: SiteId, *, seconds: float) -> bool:
@@ -102,32 +95,25 @@ class VerdictWaiter:
 
         Return None at once if too many requests wait, or no thread can look for verdicts.
         """
-        slot = self._take_slot(comment_id) if seconds > 0 else None
-        if slot is None:
-            return None
-        try:
-            slot.judged.wait(seconds)
-        finally:
-            self._free_slot(comment_id, slot)
-        return slot.case
-
-    def _take_slot(self, comment_id: CommentId) -> _Slot | None:
-        slot = _Slot()
+        judged: Future[Case] = Future()
         with self._lock:
-            if self._waiting >= self._max_waiting or not self._look_on():
+            if seconds <= 0 or self._waiting >= self._max_waiting or not self._look_on():
                 return None
             self._waiting += 1
-            self._slots.setdefault(comment_id, []).append(slot)
-        return slot
-
-    def _free_slot(self, comment_id: CommentId, slot: _Slot) -> None:
-        with self._lock:
-            self._waiting -= 1
-            slots = self._slots.get(comment_id, [])
-            if slot in slots:
-                slots.remove(slot)
-            if not slots:
-                self._slots.pop(comment_id, None)
+            self._latest = time.monotonic()
+            self._futures.setdefault(comment_id, []).append(judged)
+        try:
+            return judged.result(seconds)
+        except TimeoutError:
+            return None
+        finally:
+            with self._lock:
+                self._waiting -= 1
+                futures = self._futures.get(comment_id, [])
+                if judged in futures:
+                    futures.remove(judged)
+                if not futures:
+                    self._futures.pop(comment_id, None)
 
     def _look_on(self) -> bool:
         """Start the thread that looks unless it runs; return False if it cannot start.
@@ -152,20 +138,22 @@ class VerdictWaiter:
             with self._lock:
                 # Includes comments for which no request waits any more, because they are in line.
                 unjudged = self._admission.unjudged(now=self._monotonic())
-                ids = list(dict.fromkeys([*self._slots, *unjudged]))
+                ids = list(dict.fromkeys([*self._futures, *unjudged]))
                 if not ids:
                     self._looker = None
                     return
-                since = [slot.since for slots in self._slots.values() for slot in slots]
             found = self._ask(ids)
-            if found is None and not since:
-                # The store is not available and no request waits; the next one looks again.
-                with self._lock:
-                    if not self._slots:
-                        self._looker = None
-                        return
-            self._hand_out(found or ())
-            patient = time.monotonic() - max(since, default=0.0) > _PATIENT_AFTER_SECONDS
+            with self._lock:
+                if found is None and not self._futures:
+                    # The store is not available and no request waits; the next one looks again.
+                    self._looker = None
+                    return
+                now = self._monotonic()
+                for case in found or ():
+                    self._admission.leave(case.comment.id, now=now)
+                    for judged in self._futures.pop(case.comment.id, ()):
+                        judged.set_result(case)
+            patient = time.monotonic() - self._latest > _PATIENT_AFTER_SECONDS
             time.sleep(_LOOK_SELDOM_SECONDS if patient else _LOOK_EVERY_SECONDS)
 
     def _ask(self, ids: Sequence[CommentId]) -> Sequence[Case] | None:
@@ -177,12 +165,3 @@ class VerdictWaiter:
         except Exception:  # the thread must go on for the requests that wait
             log.exception("looking for verdicts failed")
             return None
-
-    def _hand_out(self, cases: Sequence[Case]) -> None:
-        with self._lock:
-            now = self._monotonic()
-            for case in cases:
-                self._admission.leave(case.comment.id, now=now)
-                for slot in self._slots.pop(case.comment.id, ()):
-                    slot.case = case
-                    slot.judged.set()

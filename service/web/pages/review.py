@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from http import HTTPStatus
 
 from flask import jsonify, redirect, render_template, request, session, url_for
@@ -16,7 +15,7 @@ from service.domain.user import Permission
 from service.moderation.decisions import decide_comment, find_last_act, refuse_note, undo_as_seen
 from service.moderation.queue import claim_comment, claims_of_others, end_claim
 from service.web.edge.current import services
-from service.web.edge.fields import is_id, read_any_moment
+from service.web.edge.fields import is_id
 from service.web.pages import forms
 from service.web.pages.blueprint import moderator, needs, pages, seen_case
 from service.web.pages.bulk_decisions import may_undo
@@ -47,12 +46,12 @@ def home() -> ResponseReturnValue:
 
 @pages.get("/review")
 def queue() -> ResponseReturnValue:
-    return show_page(read_place())
+    return show_page()
 
 
 @pages.get("/review/comments/<id:comment_id>")
 def comment(comment_id: str) -> ResponseReturnValue:
-    return show_page(read_place(), chosen=seen_case(comment_id))
+    return show_page(chosen=seen_case(comment_id))
 
 
 @pages.post("/review/comments/<id:comment_id>/decision")
@@ -108,30 +107,28 @@ def skip(comment_id: str) -> ResponseReturnValue:
 
 def _tell(case: Case, act: str, *, then: str | None) -> ResponseReturnValue:
     """Return the result to the page's script; without a script redirect to `then`."""
-    place = read_place()
     if wants_told():
-        return show_told(place, case, act)
+        return show_told(case, act)
     remember_done(case.comment.id, act)
+    place = read_place()
     return redirect(place.url_of(then) if then else place.url, HTTPStatus.SEE_OTHER)
 
 
 def _show_conflict(comment_id: CommentId, ruling: Ruling | None) -> ResponseReturnValue:
     chosen = services.cases.get(comment_id)
     if wants_told():
-        return show_told(read_place(), chosen, "", refused=True), HTTPStatus.CONFLICT
-    html = show_page(read_place(), chosen=chosen, refused=ruling or "undo")
-    return html, HTTPStatus.CONFLICT
+        return show_told(chosen, "", refused=True), HTTPStatus.CONFLICT
+    return show_page(chosen=chosen, refused=ruling or "undo"), HTTPStatus.CONFLICT
 
 
 @pages.get("/review/counts")
 def counts() -> ResponseReturnValue:
     # Automatic requests must not extend the session.
     session.modified = False
-    place = read_place()
     claims = claims_of_others(_ids("id"), moderator(), services)
     response = jsonify(
-        counts=place_values(place)["counts"],
-        new=find_news(place, since=_since(), seen=()),
+        counts=place_values()["counts"],
+        new=find_news(),
         looked_at={one: claim.user_name for one, claim in claims.items()},
     )
     response.add_etag()
@@ -141,14 +138,13 @@ def counts() -> ResponseReturnValue:
 @pages.get("/review/rows")
 def rows() -> ResponseReturnValue:
     session.modified = False
-    place = read_place()
     cases = [case for case in services.cases.find(_ids("id")) if sees(case)]
     return render_template(
         "rows_part.html",
         cases=cases,
         claims=claims_on(cases),
-        news=find_news(place, since=_since(), seen=_ids("seen")),
-        **place_values(place),
+        news=find_news(_ids("seen")),
+        **place_values(),
     )
 
 
@@ -177,7 +173,7 @@ def last() -> ResponseReturnValue:
         "told.html",
         done=(ruled, ruled.decision.id) if ruled and ruled.decision else None,
         bulk_decision=together,
-        **place_values(read_place()),
+        **place_values(),
     )
 
 
@@ -200,8 +196,3 @@ def _ids(field: str) -> tuple[CommentId, ...]:
     named = request.args.get(field, "")[: MAX_ROWS * 65].split(",")
     known = dict.fromkeys(one for one in named if is_id(one))
     return tuple(CommentId(one) for one in known)[:MAX_ROWS]
-
-
-def _since() -> datetime:
-    """Return when the page's list was rendered, or now if the query lacks it."""
-    return read_any_moment(request.args.get("since")) or datetime.now(UTC)

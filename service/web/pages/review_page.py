@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any, TypeVar
 
 from flask import current_app, render_template, request, session, url_for
@@ -27,6 +27,7 @@ from service.moderation.queue import (
 from service.moderation.remembering import decisions_behind
 from service.ports.services import Services
 from service.web.edge.current import services
+from service.web.edge.fields import read_any_moment
 from service.web.pages import forms
 from service.web.pages.blueprint import moderator
 from service.web.pages.bulk_decisions import just_done_bulk_decision
@@ -237,13 +238,12 @@ def wants_told() -> bool:
     return request.headers.get(_PARTS_HEADER) == "told"
 
 
-def show_page(
-    place: Place, *, chosen: Case | None = None, refused: Ruling | str | None = None
-) -> str:
+def show_page(*, chosen: Case | None = None, refused: Ruling | str | None = None) -> str:
     """Return the list with the chosen comment opened, else the first free one.
 
     `refused` is the ruling that was too late.
     """
+    place = read_place()
     page = forms.read_from(
         place.cursor,
         lambda cursor: list_for_review(
@@ -260,7 +260,7 @@ def show_page(
     cases = sorted(page.cases, key=lambda case: order.get(case.comment.id, 0))
     claims = claims_on(cases)
     listed = {
-        **place_values(place),
+        **place_values(),
         "cases": cases,
         "claims": claims,
         "further": replace(place, cursor=page.next_cursor) if page.next_cursor else None,
@@ -295,15 +295,16 @@ def show_page(
     )
 
 
-def show_told(place: Place, case: Case, act: str, *, refused: bool = False) -> str:
+def show_told(case: Case, act: str, *, refused: bool = False) -> str:
     """Return the result of an action; `refused` is True if somebody else decided first."""
     return render_template(
-        "told.html", done=(case, act), case=case, refused=refused, **place_values(place)
+        "told.html", done=(case, act), case=case, refused=refused, **place_values()
     )
 
 
-def place_values(place: Place) -> dict[str, Any]:
+def place_values() -> dict[str, Any]:
     """Return the values for all parts of a list: place, counts, skipped comments."""
+    place = read_place()
     counted: TabCounts = current_app.extensions[COUNTS]
     return {"place": place, "counts": counted.count(place.site_ids), "skipped": _skipped()}
 
@@ -323,13 +324,15 @@ def opened_values(case: Case, claims: Mapping[CommentId, Claim]) -> dict[str, An
     }
 
 
-def find_news(place: Place, *, since: datetime, seen: Sequence[CommentId]) -> list[CommentId]:
-    """Return the comments that entered this list after `since`, without those in `seen`."""
+def find_news(seen: Sequence[CommentId] = ()) -> list[CommentId]:
+    """Return the comments that entered the list after the query's `since`, without `seen`."""
+    place, now = read_place(), services.clock()
     if place.tab is not Tab.NEEDS_REVIEW:
         return []
+    since = read_any_moment(request.args.get("since")) or now
     found = services.cases.newcomers(
         site_ids=place.site_ids,
-        received_after=max(since, services.clock() - _LOOKS_BACK) - _JUDGED_WITHIN,
+        received_after=max(since, now - _LOOKS_BACK) - _JUDGED_WITHIN,
         judged_after=since,
         limit=_MOST_NEWCOMERS,
     )

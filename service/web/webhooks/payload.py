@@ -9,22 +9,18 @@ from datetime import datetime
 from urllib.parse import parse_qsl
 
 from service.domain.comment import (
-    MAX_EXCERPT_CHARS,
     MAX_NAME_CHARS,
     MAX_TEXT_BYTES,
     MAX_TITLE_CHARS,
     MAX_URL_CHARS,
     MOST_TRUST,
-    Author,
-    Comment,
-    CommentId,
     Lane,
-    Post,
 )
-from service.domain.errors import InvalidInputError, Problem
+from service.domain.errors import invalid_input
 from service.domain.site import Site
-from service.moderation.intake import with_sender
 from service.ports.comments import NewComment
+from service.web.api.intake import new_comment
+from service.web.api.schemas import AuthorRequest, CommentRequest, PostRequest
 from service.web.edge import strict_json
 from service.web.edge.current import services
 from service.web.edge.errors import UnreadableRequestError
@@ -110,12 +106,8 @@ def read_json_or_form(raw: bytes, media_type: str) -> Members:
 def require(found: str | None, field: str) -> str:
     """Return `found`. Raises `InvalidInputError` with the field's name if it is None."""
     if found is None:
-        problem = Problem(
-            field=field,
-            problem="is missing",
-            remedy="send the platform's own payload, without a template that changes its shape",
-        )
-        raise InvalidInputError([problem])
+        remedy = "send the platform's own payload, without a template that changes its shape"
+        raise invalid_input(field, "is missing", remedy)
     return found
 
 
@@ -156,18 +148,16 @@ def as_comment(
 
     Its lane is not bulk, because the comment is already public.
     """
-    comment = Comment(
-        id=CommentId(services.new_id("com")),
-        site_id=site.id,
+    # Not validated, because a platform cannot send less.
+    given = CommentRequest.model_construct(
         text=cut_text(text),
-        received_at=services.clock(),
-        post=Post(
+        post=PostRequest.model_construct(
             url=post_url if post_url and len(post_url) <= MAX_URL_CHARS else None,
             title=cut(post_title, MAX_TITLE_CHARS),
-            excerpt=cut(post_excerpt, MAX_EXCERPT_CHARS),
+            excerpt=post_excerpt,
             published_at=post_published_at,
         ),
-        author=Author(
+        author=AuthorRequest.model_construct(
             name=cut(author_name, MAX_NAME_CHARS),
             account_id=cut(author_id, MAX_ID_CHARS),
             trust_level=_trust(author_trust),
@@ -176,8 +166,7 @@ def as_comment(
         written_at=written_at,
         reply_to=reply_to,
     )
-    comment = with_sender(comment, services, address=None, email=None)
-    return NewComment(comment=comment, lane=Lane.INTERACTIVE, idempotency_key=idempotency_key)
+    return new_comment(given, site, services, lane=Lane.INTERACTIVE, key=idempotency_key)
 
 
 def _trust(given: Json) -> int | None:

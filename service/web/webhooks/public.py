@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -116,16 +117,11 @@ def public_row(comment: PublishedComment) -> Mapping[str, str | bool | None]:
 @public.app_template_filter()
 def as_html(text: str) -> Markup:
     """Return a text as escaped HTML with paragraphs and line breaks."""
-    paragraphs: list[list[str]] = [[]]
-    for line in text.splitlines():
-        if line.strip():
-            paragraphs[-1].append(line)
-        elif paragraphs[-1]:
-            paragraphs.append([])
+    blocks = itertools.groupby(text.splitlines(), key=lambda line: bool(line.strip()))
     return Markup("").join(
-        Markup("<p>{}</p>").format(Markup("<br>").join(escape(line) for line in lines))
-        for lines in paragraphs
-        if lines
+        Markup("<p>{}</p>").format(Markup("<br>").join(lines))
+        for has_words, lines in blocks
+        if has_words
     )
 
 

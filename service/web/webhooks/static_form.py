@@ -17,7 +17,7 @@ from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.formparser import FormDataParser
 
 from service.domain.comment import Lane
-from service.domain.errors import InvalidInputError, Problem
+from service.domain.errors import invalid_input
 from service.domain.site import Site
 from service.moderation.intake import FORM_FIELD, MAX_FIELD_CHARS
 from service.web.api.intake import new_comment
@@ -173,8 +173,7 @@ def _validate(fields: Mapping[str, Json], form: dict[str, Json]) -> CommentReque
     given["address"] = (request.remote_addr or "").partition("%")[0]
     given["user_agent"] = request.headers.get("User-Agent", "")[:1_000]
     if not str(given.get("text", "")).strip():
-        problem = Problem(field="text", problem="is empty", remedy="write something")
-        raise InvalidInputError([problem])
+        raise invalid_input("text", "is empty", "write something")
     groups: dict[str, dict[str, Json]] = {"": {}, "author": {}, "post": {}}
     for path, value in given.items():
         fits = path not in _FITS or _FITS[path](str(value))
