@@ -140,8 +140,7 @@ class CaseFilter:
 
 class Order(StrEnum):
     NEWEST = "newest"
-    # Appeals before unsure comments before audit samples and reports; within each by cost of
-    # waiting, from doubt and age (`service.scoring.review_order`).
+    # Appeals, unsure comments, then others; each by cost of waiting (`scoring.review_order`).
     REVIEW = "review"
     OLDEST = "oldest"
     # Nearest to an even chance first.

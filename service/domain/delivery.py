@@ -75,8 +75,7 @@ class InboundHook:
     revoked_at: datetime | None = None
 
 
-# Seconds between attempts: short while a restart may be the cause, then over more than a day, so
-# that a site that was down for a night gets all messages.
+# Seconds between attempts: a restart takes a moment, and a site may be down for a night.
 RETRY_DELAYS: tuple[float, ...] = (5, 30, 120, 600, 1_800, 7_200, 21_600, 54_000)
 
 

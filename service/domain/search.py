@@ -113,8 +113,7 @@ class Field(StrEnum):
 FROM, TO = "from", "to"
 FIELD_NAMES = (*(field.value for field in Field), FROM, TO)
 
-# A comment has one value of each of these, so several terms match any; of other fields it has many,
-# and several terms must all match.
+# A comment has one value of each of these, so several terms match any; of others all must match.
 SINGLE = frozenset({Field.SITE, Field.OUTCOME, Field.DECISION, Field.BY, Field.MODEL})
 
 VALUES: Mapping[Field, tuple[str, ...]] = {

@@ -14,8 +14,7 @@ from functools import lru_cache
 from service.domain.comment import Sender, SiteId
 from service.domain.text import normal_domain
 
-# Two letters are initials that too many people share; names in Han characters are complete with
-# two.
+# Two letters are initials that many people share; names in Han characters are complete.
 _MIN_LETTERS = 3
 _MIN_IDEOGRAPHS = 2
 _FIRST_IDEOGRAPH = "\u2e80"

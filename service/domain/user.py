@@ -130,8 +130,7 @@ class SecondFactor:
 
 
 _MAX_ADDRESS_CHARS = 254
-# The form that mail servers accept without extensions. Quoted names and comments are left out on
-# purpose.
+# The form that mail servers accept without extensions, without quoted names and comments.
 _ADDRESS = re.compile(
     r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,250}[A-Za-z0-9])?"
 )

@@ -131,6 +131,7 @@ def wake_deliverers(services: Services) -> None:
 def _delivery(case: Case, event: EventKind, endpoint: Endpoint, services: Services) -> Delivery:
     now = services.clock()
     builds = endpoint.form is DeliveryForm.BUILD_HOOK
+    decision = None if builds or event is EventKind.DECISION else case.decision
     return Delivery(
         id=services.new_id("msg"),
         seq=0,
@@ -139,18 +140,12 @@ def _delivery(case: Case, event: EventKind, endpoint: Endpoint, services: Servic
         event=event,
         form=endpoint.form,
         url=endpoint.url,
-        payload=(
-            # A platform's act is chosen when it is sent.
-            "{}" if endpoint.form.is_call else _payload(case, event, now, services.statements)
-        ),
+        # A platform's act is chosen when it is sent.
+        payload="{}" if endpoint.form.is_call else _payload(case, event, now, services.statements),
         created_at=now,
         next_try_at=now + BUILD_EVERY if builds else None,
         # A verdict that follows a ruling is sent only while that ruling is in force.
-        decision_id=(
-            case.decision.id
-            if case.decision and event is not EventKind.DECISION and not builds
-            else None
-        ),
+        decision_id=decision.id if decision else None,
     )
 
 

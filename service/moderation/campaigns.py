@@ -125,8 +125,22 @@ def _find(traits: Traits, grouping: Grouping) -> CommentId | None:
 def _apply_policies(joined: Mapping[CommentId, str], services: Services) -> None:
     wishing = {site.id for site in services.sites.all() if site.settings.rejects_campaigns}
     for case in services.cases.find(list(joined)) if wishing else ():
-        if case.comment.site_id in wishing and _may_be_settled(case):
-            _reject_by_policy(case, joined[case.comment.id], services)
+        if case.comment.site_id not in wishing or not _may_be_settled(case):
+            continue
+        rulings = services.campaigns.peoples_rulings(joined[case.comment.id])
+        if not may_reject(rulings):
+            continue
+        # It may have been withdrawn or decided meanwhile.
+        with suppress(ConflictError, NotFoundError):
+            decide_comment(
+                case.comment.id,
+                Ruling.REJECT,
+                services,
+                decided_by=CAMPAIGN_POLICY,
+                note=f"People rejected {rulings.rejected} of its campaign and approved none.",
+                # A policy never overrides a person.
+                instead_of=(),
+            )
 
 
 def _may_be_settled(case: Case) -> bool:
@@ -144,23 +158,6 @@ def _may_be_settled(case: Case) -> bool:
         and not case.reports
         and case.appeal is None
     )
-
-
-def _reject_by_policy(case: Case, campaign_id: str, services: Services) -> None:
-    rulings = services.campaigns.peoples_rulings(campaign_id)
-    if not may_reject(rulings):
-        return
-    # It may have been withdrawn or decided meanwhile.
-    with suppress(ConflictError, NotFoundError):
-        decide_comment(
-            case.comment.id,
-            Ruling.REJECT,
-            services,
-            decided_by=CAMPAIGN_POLICY,
-            note=f"People rejected {rulings.rejected} of its campaign and approved none.",
-            # A policy never overrides a person.
-            instead_of=(),
-        )
 
 
 # About 1,000 are decided a second within the request; more need a second one.

@@ -40,8 +40,7 @@ from service.domain.verdict import Outcome, Verdict
 from service.moderation.sites import akismet_secret
 from service.ports.services import Services
 
-# At the spam cutoff a comment is ham with a chance of 1 - cutoff; blatant spam is ham with at
-# most a tenth of that chance.
+# Blatant spam is ham with at most a tenth of the chance at the spam cutoff.
 _BLATANT_SHARE = 0.1
 # A stored verdict makes the message that waits for it due; these find a verdict that came earlier.
 _FIRST_LOOK_AFTER, _LOOK_AGAIN_AFTER = timedelta(seconds=10), timedelta(minutes=1)

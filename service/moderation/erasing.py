@@ -19,8 +19,7 @@ from service.ports.services import Services
 
 log = logging.getLogger(__name__)
 
-# The comments of a transaction: some tenths of a second of SQLite's write lock; keys alone take
-# less.
+# The comments of a transaction: some tenths of a second of SQLite's write lock.
 _PORTION = 200
 _KEYS_PORTION = 500
 # Only a machine writes more than that; the export says that it is cut.
@@ -198,12 +197,9 @@ def _person_keys(sender: Sender) -> Sender:
 
 # Deleting so many holds SQLite's write lock for some hundredths of a second.
 _MOST_AT_ONCE = 1_000
-# The comments of a transaction; other writers wait for at most one.
-_MOST_COMMENTS_AT_ONCE = 200
 # Deliveries are retried for some days, and a comment in a lost queue may arrive later.
 _DELETIONS_KEPT = timedelta(days=30)
-# By then the client of an unkept comment has its verdict. Older ones are not searched, because each
-# is read.
+# By then the client of an unkept comment has its verdict. Older ones are not searched.
 _UNKEPT_ANSWERED, _UNKEPT_SOUGHT = timedelta(minutes=10), timedelta(days=1)
 
 
@@ -240,23 +236,22 @@ def prune_comments(
     """
     now = services.clock()
     services.comments.prune_deletions(noted_before=now - _DELETIONS_KEPT)
-    most = _MOST_COMMENTS_AT_ONCE
     since, before = now - _UNKEPT_SOUGHT, now - _UNKEPT_ANSWERED
 
     def withdraw_unkept() -> int:
-        ids = services.comments.find_unkept(since=since, before=before, limit=most)
+        ids = services.comments.find_unkept(since=since, before=before, limit=_PORTION)
         return withdraw(ids, services, at=now) if ids else 0
 
     def withdraw_old(received_before: datetime, only: SpamOnly | None) -> int:
         find_old = services.personal_data.find_old
-        ids = find_old(received_before=received_before, only=only, limit=most)
+        ids = find_old(received_before=received_before, only=only, limit=_PORTION)
         return withdraw(ids, services, at=now, only=only) if ids else 0
 
-    pruned = _in_portions(withdraw_unkept, most, goes_on)
+    pruned = _in_portions(withdraw_unkept, _PORTION, goes_on)
     ages = ((keep, None), (keep_spam, SpamOnly.NOT_APPROVED), (keep_held_spam, SpamOnly.HELD))
     for age, only in ages:
         if age is not None:
-            pruned += _in_portions(partial(withdraw_old, now - age, only), most, goes_on)
+            pruned += _in_portions(partial(withdraw_old, now - age, only), _PORTION, goes_on)
     if pruned:
         log.info("old comments were withdrawn", extra={"comments": pruned})
     return pruned

@@ -37,12 +37,9 @@ def decisions_for_training(
     `sites` None means all; `since` (inclusive) and `until` (exclusive) limit the decision's time. A
     row has the keys of the data card (`data/README.md`), with the label of the ruling in force, and
     `rulings` (all by people, oldest first), `verdict`, `audit` and `weight`: 1 over `audit_share`
-    for the audit sample of confident verdicts, else 1.
-
-    Withdrawn and erased comments and a policy's decisions are left out. A reviewer is a keyed
-    pseudonym: one for each account, one for each way in which a site rules. `author_email` has only
-    the domain. Memory does not grow with the number of decisions. Decisions made meanwhile come
-    last, those undone meanwhile may be missing. Raises `StoreUnavailableError`.
+    for the audit sample of confident verdicts, else 1. Withdrawn and erased comments and a policy's
+    decisions are left out. A reviewer is a keyed pseudonym: one for each account, one for each way
+    in which a site rules. `author_email` has only the domain. Raises `StoreUnavailableError`.
     """
     telling = _RowBuilder(services)
     after: int | None = 0
@@ -84,10 +81,8 @@ class _RowBuilder:
         # The address itself is not for training.
         url = (comment.post.url or "").encode("utf-8", "surrogatepass")
         post_id = None if comment.post.url is None else hashlib.sha256(url).hexdigest()[:16]
-        share, is_sure = (
-            self._services.audit_share,
-            verdict and verdict.outcome is not Outcome.UNSURE,
-        )
+        share = self._services.audit_share
+        is_sure = verdict and verdict.outcome is not Outcome.UNSURE
         # If the share is 0 now, this comment's share is unknown.
         weight = 1 / share if case.audit and is_sure and share > 0 else 1.0
         return {
@@ -113,9 +108,8 @@ class _RowBuilder:
             "rulings": [
                 self._ruling(one, comment.site_id) for one in case.decisions if is_by_person(one)
             ],
-            "verdict": None
-            if verdict is None
-            else {
+            "verdict": verdict
+            and {
                 "outcome": verdict.outcome.value,
                 "p_spam": verdict.p_spam,
                 "model_version": verdict.model_version,

@@ -32,11 +32,9 @@ log = logging.getLogger(__name__)
 
 # A request queues its comments within milliseconds; after this it has died.
 _NEVER_QUEUED_AFTER = timedelta(seconds=5)
-# If nothing waits in its lane, a comment that was queued this long ago is neither waiting nor, with
-# any sensible batch time, being judged.
+# If nothing waits in its lane, a comment that was queued this long ago is lost.
 _LOST_AFTER = timedelta(seconds=20)
-# With a backlog in its lane a comment may wait long. Queueing it twice is harmless, because a
-# comment with a verdict is skipped.
+# With a backlog it may wait long. Queueing it twice is harmless: judged comments are skipped.
 _LOST_AFTER_WITH_BACKLOG = timedelta(minutes=15)
 _MOST_AT_ONCE = 2_000
 

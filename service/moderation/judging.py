@@ -159,8 +159,7 @@ def _classify(comments: Sequence[Comment], model: JudgingModel) -> Sequence[Mode
         return [None] * len(comments)
 
 
-# A comment whose judging began this often without a verdict has probably crashed the worker, so it
-# goes to a person.
+# A comment whose judging began this often has probably crashed the worker: it goes to a person.
 MAX_ATTEMPTS = 3
 # After a single failure of a store that works again there is no need to wait for the sweep.
 _TRIES_OF_ONE = 2

@@ -35,8 +35,7 @@ from service.signals.hosts import host_of, registered_domain
 from service.signals.text import is_unspaced, readings_of
 
 MAX_VALUE_CHARS = 320
-# The networks stored with a comment: the IPv4 /24, the IPv6 /64 and /48. A wider network is listed
-# as these, at most 256.
+# The networks stored with a comment; a wider network is listed as these, at most 256.
 _WIDTHS4 = ((16, 24, 24),)
 _WIDTHS6 = ((40, 48, 48), (56, 64, 64))
 

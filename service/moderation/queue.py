@@ -104,7 +104,6 @@ def claims_of_others(
 MAX_COUNTED = 10_000
 # Nobody can have looked at more comments than this.
 MAX_DECIDED = 5_000
-_EXPORTED_AT_ONCE = 250
 _MAX_EXPORTED = 1_000_000
 # Indexing a comment takes 0.1 to 0.4 ms, so other writers wait for less than a tenth of a second.
 _PORTION = 200
@@ -212,7 +211,7 @@ def export_found(line: str, form: str, services: Services, *, user: User) -> Ite
     def rows() -> Iterator[Case]:
         cursor = None
         while True:
-            page = find(query, site_ids=site_ids, cursor=cursor, limit=_EXPORTED_AT_ONCE)
+            page = find(query, site_ids=site_ids, cursor=cursor, limit=_PORTION)
             yield from page.cases
             cursor = page.next_cursor
             if cursor is None:

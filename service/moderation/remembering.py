@@ -17,7 +17,7 @@ from service.domain.comment import Comment, Sender
 from service.domain.decision import DecidedComment, Decision, Ruling
 from service.domain.errors import HistoryBlankError, StoreUnavailableError
 from service.domain.sender import History
-from service.moderation.acts import counting_act
+from service.moderation.acts import make_act
 from service.moderation.announcing import undo_rulings
 from service.ports.audit import AuditEntry
 from service.ports.services import Services
@@ -25,13 +25,11 @@ from service.scoring.lean import recorded_lean
 
 log = logging.getLogger(__name__)
 
-# A decision takes 0.3 to 0.5 ms to learn, so a run delays a worker by a quarter of a second at
-# most.
+# A decision takes 0.3 to 0.5 ms to learn, these a quarter of a second at most.
 _MOST_AT_ONCE = 500
-# The members that people must have rejected before a site's policy continues. Chosen, not measured:
-# more than one mistake, and few enough to stop a campaign while it runs.
+# Chosen, not measured: more than one mistake, and few enough to stop a campaign while it runs.
 REJECTED_BY_PEOPLE = 5
-# Undone in one transaction, during which SQLite has no other writer.
+# Undone in one transaction, or learnt in about a tenth of a second.
 _PORTION = 250
 # The audit log's kinds of erased persons and forgotten senders.
 _ERASED = ("person", "sender")
@@ -130,16 +128,11 @@ def may_reject(rulings: PeoplesRulings) -> bool:
 
 def _undo_policy(campaign_id: str, services: Services) -> None:
     """Undo a policy's rejections in a campaign, 250 in a transaction; safe to repeat."""
-    act = counting_act(
-        services,
-        actor=CAMPAIGN_POLICY,
-        act="undo",
-        subject=campaign_id,
-        detail="{} rejections taken back: people no longer reject enough of it",
-    )
 
     def acts(undone: Sequence[Decision]) -> list[AuditEntry]:
-        return [act(len(undone))]
+        detail = f"{len(undone)} rejections taken back: people no longer reject enough of it"
+        by, subject = CAMPAIGN_POLICY, campaign_id
+        return [make_act(services, actor=by, act="undo", subject=subject, detail=detail)]
 
     cursor = None
     while True:
@@ -160,10 +153,6 @@ def _undo_policy(campaign_id: str, services: Services) -> None:
         cursor = page.next_cursor
         if cursor is None:
             return
-
-
-# A decision takes 0.3 to 0.5 ms to learn, a portion about a tenth of a second.
-_REBUILT_AT_ONCE = 250
 
 
 def gather_whole(comments: Sequence[Comment], services: Services) -> list[History]:
@@ -214,14 +203,13 @@ def rebuild_portions(services: Services) -> Iterator[int]:
     """
     while True:
         after = services.rebuild_place.find()
-        page = services.decisions.find_in_force(after=after, limit=_REBUILT_AT_ONCE)
+        page = services.decisions.find_in_force(after=after, limit=_PORTION)
         for decided_comment in page.decided_comments:
             apply_to_reputation(decided_comment, services)
         forget_erased([one.comment for one in page.decided_comments], services)
         if page.next_after is not None:
             services.rebuild_place.move(after, page.next_after)
-        # If the place is missing or moved, histories were wiped or another rebuild runs: not all is
-        # filled.
+        # If the place is missing or moved, histories were wiped or another rebuild runs.
         elif services.rebuild_place.clear(after):
             services.history.mark_filled()
             log.info("histories are filled")
