@@ -252,9 +252,8 @@ class Comment:
     def fingerprint(self) -> str:
         """Return a SHA-256 over what the site sent, the same for every repeat of one request.
 
-        It leaves out what may differ between repeats: our ids and times, the post's date (its last
-        change in WordPress), the sender's keys and listings, the account's age and trust, the
-        form's observations, the edit, the kind and the user agent.
+        Repeats may differ in ids, times, the post's date (its last change in WordPress), the
+        sender's keys and listings, the account's age and trust, form, edit, kind and user agent.
         """
         parts = [
             self.site_id,
@@ -283,11 +282,10 @@ class Label(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """A site's report that a comment was judged wrongly.
+    """A site's report that a comment was judged wrongly; `comment_id` is None if it is unknown.
 
-    `comment_id` is None for a report of an unknown comment. Some clients report as soon as any
-    reader clicks a flag, so a report counts as a moderator's decision only if the site's settings
-    say so; otherwise it brings the comment before a moderator.
+    Some clients report as soon as any reader clicks a flag, so only the site's settings make it a
+    moderator's decision; otherwise it brings the comment before a moderator.
     """
 
     id: str

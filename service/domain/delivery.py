@@ -125,10 +125,10 @@ PLATFORM_FORMS = (DeliveryForm.GITHUB, DeliveryForm.DISCOURSE)
 class Endpoint:
     """A site's URL for notifications, its events, and the secrets that sign messages.
 
-    `secrets` are Standard Webhooks secrets (`whsec_` and base64), newest first: during a rotation
-    messages are signed with each. A platform has its API's `url` and a token instead. Nothing is
-    sent to it from `refused_at` on, when it refused the token, nor before `rests_until`. A build
-    hook's secret is a token, or its URL; `called_at` is the time of its last success.
+    `secrets` are Standard Webhooks secrets, newest first; messages are signed with each. A platform
+    has its API's `url` and a token, a build hook a token or its URL. Nothing is sent after
+    `refused_at`, when the token was refused, nor before `rests_until`. `called_at` is the last
+    build.
     """
 
     site_id: SiteId
@@ -199,9 +199,8 @@ class Troubles:
 class SendOutcome:
     """The result of sending: the attempt for the log, and how to continue.
 
-    `hopeless` means that the URL can never work. `retry_after_seconds` is the site's request. Of a
-    platform, `settled` means that nothing is left to do, `refused` that it refuses the token,
-    `uncertain` that it may have acted all the same.
+    The URL can never work (`hopeless`). Of a platform: nothing is left to do (`settled`), it
+    refuses the token (`refused`), or may have acted all the same (`uncertain`).
     """
 
     attempt: DeliveryAttempt

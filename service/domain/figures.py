@@ -73,11 +73,10 @@ class AuditCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FigureCounts:
-    """The counts behind all figures.
+    """The counts behind all figures; `degraded` are unsure verdicts that lacked evidence.
 
-    `degraded` counts unsure verdicts that lacked evidence. `waited` are the seconds to the newest
-    decisions on comments of the review queue. `recent_scores` and `earlier_scores` count verdicts
-    of the last 7 days, and of the 28 days before, by the bins of `P_SPAM_EDGES`.
+    `waited` are the seconds to the newest decisions on the review queue. `recent_scores` and
+    `earlier_scores` count verdicts of 7 days, and of the 28 before, by the bins of `P_SPAM_EDGES`.
     """
 
     days: tuple[DayCount, ...] = ()
@@ -175,10 +174,9 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backlog:
-    """Everything that waits at one moment.
+    """Everything that waits at one moment; `dead_callbacks` are messages that were given up.
 
-    `callbacks` are messages that are still tried, `dead_callbacks` those given up. `oldest_kept` is
-    when the oldest judged comment that still has its text was received.
+    `oldest_kept` is when the oldest judged comment that still has its text was received.
     """
 
     unjudged: Mapping[Lane, Waiting]

@@ -94,10 +94,9 @@ class ListEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntryFilter:
-    """Selects the entries of a list. Fields that are None do not narrow it.
+    """Selects the entries of a list by label, reason or creator (`words`), and other fields.
 
-    `site_ids` selects those of these sites and those of all sites, `site_id` those of one site
-    alone. `words` must be in the label, the reason or the name of the creator.
+    `site_ids` selects those of these sites and those of all sites, `site_id` those of one alone.
     """
 
     in_force: bool

@@ -59,10 +59,9 @@ class PublishedComment:
 
 
 def as_published(case: Case) -> PublishedComment | None:
-    """Return the public view of a comment, None if the site does not show it.
+    """Return the public view of a comment, None if the site does not show it, in any mode.
 
-    Shown are comments that a moderator approved, and ham without a rejection. The mode has no
-    effect: a site that observes does not show spam here either.
+    Shown are comments that a moderator approved, and ham without a rejection.
     """
     if case.withdrawn_at is not None:
         return None

@@ -85,10 +85,9 @@ class TrainingProgress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retraining:
-    """One retraining with its progress.
+    """One retraining with its progress; `seen_at` is its last heartbeat.
 
-    `seen_at` is its last heartbeat. `decisions` is the number of its decided comments,
-    `decisions_sha256` identifies them. `problem` is the reason of a failure in one sentence.
+    `decisions_sha256` identifies its decided comments. `problem` is one sentence.
     """
 
     id: str

@@ -33,8 +33,7 @@ _WRITTEN_FOR = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": 
 def words_of(text: str) -> list[str]:
     """Return the words of a text in order: letters and digits, without case and diacritics.
 
-    In scripts without spaces each pair of neighbours is a word, and each run's last character.
-    Invisible characters are removed, so that they cannot hide a word. Takes linear time.
+    In scripts without spaces each pair of neighbours is a word. Hidden characters are removed.
     """
     return [word for whole in _WORD.findall(_fold(text)) for word in _cut(whole)]
 
@@ -154,13 +153,6 @@ class SearchQuery:
 
     def of(self, *fields: Field) -> tuple[Term, ...]:
         return tuple(term for term in self.terms if term.field in fields)
-
-    def without(self, *fields: Field) -> SearchQuery:
-        kept = tuple(term for term in self.terms if term.field not in fields)
-        return replace(self, terms=kept)
-
-    def also(self, *terms: Term) -> SearchQuery:
-        return replace(self, terms=(*self.terms, *terms))
 
     def until(self, moment: datetime) -> SearchQuery:
         earlier = self.received_before

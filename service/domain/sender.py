@@ -38,8 +38,7 @@ _PLACEHOLDERS = frozenset({
 def normal_name(name: str | None) -> str | None:
     """Return the name in NFKC, case folded, with spaces for all but letters, marks and digits.
 
-    Hidden characters are removed, because they would make one name look like many. Returns None for
-    a name that is too short to be distinctive, and for placeholders.
+    Hidden characters are removed. Returns None for names that do not distinguish anybody.
     """
     if not name:
         return None
@@ -104,11 +103,11 @@ class History:
     """All histories of a comment's sender, links and text.
 
     `network` is the IPv4 /24 or IPv6 /64, `wide_network` the IPv6 /48, `system` the autonomous
-    system. `domains` is that of the linked registered domain with the worst history, `content` that
-    of near-copies of the text. Both leave out the comment's versions and its sender's copies of it.
-    `account` is an account's, without one that of a name with an e-mail address. `email_offers` and
-    `account_offers` count only decisions on comments with a commercial link or a product. `conduct`
-    is None for an unknown account.
+    system. `domains` is that of the linked domain with the worst history, `content` that of near-
+    copies of the text, both without the comment's versions and its sender's copies. `account` may
+    be that of a name with an e-mail address. `email_offers` and `account_offers` count only
+    decisions on comments with a commercial link or a product. `conduct` is None for an unknown
+    account.
     """
 
     address: TrackRecord = field(default_factory=TrackRecord)
@@ -158,11 +157,9 @@ def make_sender(
 ) -> Sender:
     """Return the sender's keyed hashes (HMAC-SHA-256, 128 bits); missing values stay None.
 
-    With `site_id` the account is included; without `account_id` the name and e-mail replace it. An
-    IPv4 address mapped into IPv6 counts as the IPv4 address. E-mail addresses are normalised by
-    `normal_email`, names by `normal_name`. `before_rotation` has the keys under `secret_before`,
-    then those of the e-mail address as typed, for older records. Raises `ValueError` for an address
-    that is not an IP address.
+    With `site_id` the account is included; without `account_id` the name and e-mail replace it.
+    `before_rotation` has the keys under `secret_before`, then those of the e-mail address as typed,
+    for older records. Raises `ValueError` for an address that is not an IP address.
     """
     parsed = parse_address(address) if address else None
     folded = email.strip().lower() if email else None

@@ -22,14 +22,13 @@ MAX_UNDO_SECONDS = 3_600
 class SiteSettings:
     """A site's settings. Cutoffs that are None are the model version's promised ones.
 
-    `languages` are BCP 47 tags. With `holds_unsure`, clients that know only "spam" and "not spam"
-    get "spam" for unsure comments. With `reports_decide` a report counts as a moderator's decision.
-    `blog` is the URL of the site's front page: Akismet clients get late verdicts only at its host.
-    A ruling is sent `undo_seconds` after it was made. With `rejects_campaigns` an unsure comment is
-    rejected if people rejected enough of its campaign and approved none. With `learns` its
-    decisions since `learns_since` affect the next comments at once. With `public_feed` anybody may
-    read the comments shown under a post. `rules` hold comments that would be published. With
-    `explains_spam` authors of spam may read why, and appeal.
+    `languages` are BCP 47 tags. With `holds_unsure`, clients that know no third word get "spam" for
+    unsure comments. With `reports_decide` a report is a moderator's decision. `blog` is the URL of
+    the front page: Akismet clients get late verdicts only at its host. With `rejects_campaigns` an
+    unsure comment is rejected if people rejected enough of its campaign and approved none. With
+    `learns` its decisions since `learns_since` affect the next comments at once. With `public_feed`
+    anybody may read the comments shown under a post, with `explains_spam` authors of spam why, and
+    appeal.
     """
 
     mode: Mode = Mode.HOLD
@@ -74,8 +73,7 @@ class Site:
 class SiteKey:
     """A key without its secret, which is stored as a hash and shown only once.
 
-    `hint` is the secret's first characters, to distinguish keys in lists. `secret_sha256` is a
-    SHA-256 of the secret; Akismet keys are too short for that and have a keyed one.
+    `hint` is the secret's first characters. Akismet keys are short and have a keyed SHA-256.
     """
 
     id: str

@@ -61,10 +61,9 @@ class Preferences:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class User:
-    """A moderator's account. `must_change_password` is True while a one-time password is valid.
+    """A moderator's account; `must_change_password` while a one-time password is valid.
 
-    `site_ids` are the sites that the account sees and acts on; None means all. An account that has
-    ended, at `ended_at`, has no access; its name stays reserved, because the log contains it.
+    `site_ids` are the sites that it sees; None means all. An ended account keeps its name.
     """
 
     id: str
@@ -119,8 +118,7 @@ class UserSession:
 class SecondFactor:
     """A second factor (TOTP, RFC 6238) that its account has confirmed.
 
-    `seed` are random hexadecimal digits. The shared secret is derived from them and a secret that
-    is not stored with them. `last_step` is the newest time step whose code was used.
+    The secret is derived from `seed`. `last_step` is the newest time step whose code was used.
     """
 
     user_id: str

@@ -44,10 +44,9 @@ class SiteRules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleFacts:
-    """The facts that rules need in addition to the comment.
+    """The facts that rules need in addition to the comment; absent if no rule needs them.
 
-    `approved` comments of its author are published at the site, the first came at `first_approved`.
-    `post_seen` is when the first comment on its post came. Facts that no rule needs are absent.
+    Its author's published comments, the first of them, and the first comment on its post.
     """
 
     approved: int = 0
@@ -120,8 +119,7 @@ class WeightKind(StrEnum):
 class WeighedSignal:
     """A signal with its contribution to the score: weight x strength, in log-odds.
 
-    `kind` is None for a signal without weight, and in verdicts from before it was stored.
-    `decisions` is the number of decisions behind a learnt weight.
+    `kind` is None without a weight, and in old verdicts; `decisions` are behind a learnt weight.
     """
 
     signal: Signal

@@ -197,11 +197,10 @@ def change_rulings(
     *,
     at_once: bool = False,
 ) -> list[DecidedComment]:
-    """Rule on cases, or undo their decisions; return the changes with their comments.
+    """Rule on cases, or undo their decisions (`after` is None); return the changes with comments.
 
-    `after` has the new decision of each case, None to undo. `store` stores them with
-    `deliveries` and returns the changed decisions. A ruling is sent after its site's undo
-    time, or `at_once` for rulings of the site itself.
+    `store` stores them with `deliveries` and returns the changed decisions. A ruling is sent after
+    its site's undo time, or `at_once` for rulings of the site itself.
     """
     changed_cases = [
         replace(case, decisions=(one,) if one else ())

@@ -53,8 +53,7 @@ class GroupingMemory:
 def group_fresh(services: Services, memory: GroupingMemory, *, goes_on: Callable[[], bool]) -> int:
     """Group new comments while `goes_on`, if this process has the lease; return their number.
 
-    A new holder first reads earlier traits, over several calls if necessary, once there are new
-    comments. Raises `StoreUnavailableError`; the next call continues where this one ended.
+    A new holder reads earlier traits first. Raises `StoreUnavailableError`; call it again.
     """
     now = services.clock()
     lease = services.campaigns.take_lease(memory.holder, now=now, until=now + _LEASE)

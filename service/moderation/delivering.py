@@ -113,8 +113,7 @@ def _origin(url: str) -> tuple[str, str, int] | None:
 def plain_answer(case: Case, settings: SiteSettings) -> Label | None:
     """Return the one word for a case as it stands, None while its verdict is awaited.
 
-    A moderator's ruling wins. A site that only observes is always told ham. An unsure comment is
-    spam if the site's `holds_unsure` or one of its rules holds it.
+    A ruling wins. *Observe* is always ham. What the site holds, or one of its rules, is spam.
     """
     if case.decision is not None:
         return Label.SPAM if case.decision.ruling is Ruling.REJECT else Label.HAM
@@ -148,9 +147,8 @@ def wants_message(
 ) -> bool:
     """Return True if the endpoint wants to be told; `before` is the case before a decision.
 
-    A build hook is called if the site starts or stops showing the comment. A platform has changes
-    of its own comments to apply; a verdict acts there only if it rejects. What is held stays as it
-    is: such platforms show comments at once, and hiding them would call people spammers.
+    A build hook is called if the site starts or stops showing the comment. A platform has decisions
+    on its own comments to apply, and rejections: hiding held ones would call people spammers.
     """
     if event not in endpoint.events:
         return False

@@ -60,8 +60,7 @@ def count_comments(person: Person, services: Services) -> Mapping[SiteId, int]:
 def export_person(person: Person, services: Services) -> Iterator[Mapping[str, Any]]:
     """Yield all data about a person, one comment at a time with its verdict and decisions.
 
-    Acts of the person's accounts, and list entries with the person's address or e-mail, follow. The
-    last item has the number of comments, and whether there are more than `MAX_EXPORTED`.
+    Acts of their accounts and their list entries follow, last the number of comments.
     """
     after, exported = None, 0
     accounts: dict[str, Conduct] = {}
@@ -197,6 +196,8 @@ def _person_keys(sender: Sender) -> Sender:
 
 # Deleting so many holds SQLite's write lock for some hundredths of a second.
 _MOST_AT_ONCE = 1_000
+# The comments of a transaction; other writers wait for at most one.
+_MOST_COMMENTS_AT_ONCE = 200
 # Deliveries are retried for some days, and a comment in a lost queue may arrive later.
 _DELETIONS_KEPT = timedelta(days=30)
 # By then the client of an unkept comment has its verdict. Older ones are not searched.
@@ -236,22 +237,23 @@ def prune_comments(
     """
     now = services.clock()
     services.comments.prune_deletions(noted_before=now - _DELETIONS_KEPT)
+    most = _MOST_COMMENTS_AT_ONCE
     since, before = now - _UNKEPT_SOUGHT, now - _UNKEPT_ANSWERED
 
     def withdraw_unkept() -> int:
-        ids = services.comments.find_unkept(since=since, before=before, limit=_PORTION)
+        ids = services.comments.find_unkept(since=since, before=before, limit=most)
         return withdraw(ids, services, at=now) if ids else 0
 
     def withdraw_old(received_before: datetime, only: SpamOnly | None) -> int:
         find_old = services.personal_data.find_old
-        ids = find_old(received_before=received_before, only=only, limit=_PORTION)
+        ids = find_old(received_before=received_before, only=only, limit=most)
         return withdraw(ids, services, at=now, only=only) if ids else 0
 
-    pruned = _in_portions(withdraw_unkept, _PORTION, goes_on)
+    pruned = _in_portions(withdraw_unkept, most, goes_on)
     ages = ((keep, None), (keep_spam, SpamOnly.NOT_APPROVED), (keep_held_spam, SpamOnly.HELD))
     for age, only in ages:
         if age is not None:
-            pruned += _in_portions(partial(withdraw_old, now - age, only), _PORTION, goes_on)
+            pruned += _in_portions(partial(withdraw_old, now - age, only), most, goes_on)
     if pruned:
         log.info("old comments were withdrawn", extra={"comments": pruned})
     return pruned

@@ -47,8 +47,7 @@ def submit_comments(
 ) -> list[Added]:
     """Store the comments, then queue the new ones; return a result for each, in order.
 
-    `before_queueing` is called once they are committed. While the queue is unavailable the sweep
-    queues them later.
+    `before_queueing` is called after the commit. The sweep queues what an outage did not.
     """
     added = services.comments.add(comments, queued_at=services.clock())
     if before_queueing is not None:
@@ -90,8 +89,7 @@ def _mark_queued(ids: Sequence[CommentId], at: datetime | None, services: Servic
 def sweep_stranded(services: Services) -> int:
     """Queue stranded comments again and return how many; safe to run at any time and to repeat.
 
-    Each lane is checked by its own length and verdicts. No comment is lost for good, and none is
-    queued twice within `_LOST_AFTER`.
+    No comment is lost for good, and none is queued twice within `_LOST_AFTER`.
     """
     now = services.clock()
     waiting = services.queue.depth()

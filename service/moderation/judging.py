@@ -189,9 +189,8 @@ def judge_batch(
     """Judge those of `ids` that have no verdict yet; return the ids whose verdict was stored.
 
     Comments with an earlier attempt are judged one by one, and go to a person after `MAX_ATTEMPTS`.
-    A verdict that cannot be stored, while the store accepts other writes, is left to the sweep.
-    Raises `StoreUnavailableError` if the store accepts none; the call can be repeated. `counting`
-    belongs to the process, so that an outage of any length does not count as an attempt.
+    Raises `StoreUnavailableError` if the store accepts no verdict; the call can be repeated.
+    `counting` belongs to the process, so that an outage does not count as an attempt.
     """
     counting = counting or AttemptCount()
     counting.take_back([], services)
@@ -367,8 +366,7 @@ def _store(
 def _traits(judged: Judged, attempt: Attempt) -> Traits | None:
     """Return the traits for grouping, None for ham: readers who agree are no campaign.
 
-    Also None for ham that a rule holds, so that no policy rejects it, and for comments that could
-    not be judged, because their traits may be the cause.
+    Nor for what a rule holds, or what could not be judged: its traits may be the cause.
     """
     verdict, output = judged.verdict, judged.output
     if verdict.outcome is Outcome.HAM or verdict.held_by or _JUDGING in verdict.degraded_by:

@@ -199,10 +199,9 @@ class NewEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preview:
-    """The effect of an entry on the newest comments.
+    """The effect of an entry on the newest comments, and people's decisions on matching ones.
 
-    People approved and rejected `n_approved` and `n_rejected` of the matching ones. `n_against` of
-    them, and `n_contrary` of all, are contrary by a ruling or else by their verdict.
+    `n_against` of these, and `n_contrary` of all, are contrary by a ruling or by their verdict.
     """
 
     n_seen: int
@@ -222,8 +221,7 @@ class Preview:
 def add_entry(new: NewEntry, services: Services, *, by: str) -> ListEntry:
     """Store an entry, which takes effect within a second, and return it.
 
-    Raises `InvalidInputError` with all problems of the input, or if the entry exists, is one too
-    many or too common, `NotFoundError` for an unknown site.
+    Raises `InvalidInputError`, also for one too many or too common, and `NotFoundError`.
     """
     entry = _read(new, services, by=by)
     is_phrase = entry.kind is EntryKind.PHRASE

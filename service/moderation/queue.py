@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
@@ -116,10 +116,9 @@ _Sites = tuple[SiteId, ...] | None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """One page of results. `count` is at most `MAX_COUNTED`, and `more` says so.
+    """One page of results; `count` is at most `MAX_COUNTED`, and `more` says so.
 
-    `until` is the time of the search; later comments are not in it. `n_decided` counts decided
-    comments among them, 0 if there are too many to decide together.
+    `n_decided` have a decision, 0 for too many. Comments after `until`, the search, are left out.
     """
 
     page: CasePage
@@ -157,7 +156,8 @@ def _count_decided(query: SearchQuery, site_ids: _Sites, count: int, services: S
     if asked and ("none", False) not in asked and any(not negated for _, negated in asked):
         return count
     is_decided = Term(field=Field.DECISION, value="none", negated=True)
-    return services.search.count(query.also(is_decided), site_ids=site_ids, limit=MAX_DECIDED + 1)
+    decided = replace(query, terms=(*query.terms, is_decided))
+    return services.search.count(decided, site_ids=site_ids, limit=MAX_DECIDED + 1)
 
 
 def decide_found(
@@ -196,10 +196,9 @@ def decide_found(
 
 
 def export_found(line: str, form: str, services: Services, *, user: User) -> Iterator[Case]:
-    """Yield all results of a search line, the newest first, in portions.
+    """Yield all results of a search line, the newest first. Raises `InvalidInputError` at once.
 
-    Before the first one, the log records who exported how many comments in which form, never the
-    search line. Raises `InvalidInputError` at once.
+    Before that, the log records who exported how many comments, never the search line.
     """
     query, site_ids = _read_line(line, services.clock() + _MOMENT, services, user=user)
     count = services.search.count(query, site_ids=site_ids, limit=_MAX_EXPORTED)
@@ -236,7 +235,8 @@ def _read_line(
     wanted = {site for term in terms if not term.negated for site in _named(term, sites)}
     unwanted = {site for term in terms if term.negated for site in _named(term, sites)}
     kept = (wanted or {site.id for site in sites}) - unwanted
-    return query.without(Field.SITE), tuple(sorted(kept))
+    others = tuple(term for term in query.terms if term not in terms)
+    return replace(query, terms=others), tuple(sorted(kept))
 
 
 def update_search_index(services: Services, *, goes_on: Callable[[], bool]) -> int:

@@ -158,8 +158,7 @@ def _undo_policy(campaign_id: str, services: Services) -> None:
 def gather_whole(comments: Sequence[Comment], services: Services) -> list[History]:
     """Return each comment's history, in order, in one round trip.
 
-    Raises `HistoryBlankError` if histories were lost and are not rebuilt, and
-    `StoreUnavailableError`. A new installation's are empty too, but lack no decision.
+    Raises `HistoryBlankError` if a decision may be missing, and `StoreUnavailableError`.
     """
     now = services.clock()
     try:
@@ -198,8 +197,7 @@ def rebuild_all(services: Services, *, show: Callable[[int], None] = lambda _: N
 def rebuild_portions(services: Services) -> Iterator[int]:
     """Learn the decisions in force in portions, yield each one's number, mark histories filled.
 
-    If another process was faster, or the server was wiped since the portion began, the next one
-    continues from the stored place. Raises `StoreUnavailableError`.
+    Each continues from the stored place. Raises `StoreUnavailableError`.
     """
     while True:
         after = services.rebuild_place.find()
@@ -221,10 +219,9 @@ MOST_SHOWN = 3
 
 
 def decisions_behind(case: Case, services: Services) -> tuple[Case, ...]:
-    """Return up to `MOST_SHOWN` decided comments of the same site, the weightiest first.
+    """Return up to `MOST_SHOWN` comments whose decisions changed the verdict most.
 
-    Their decisions are in force and were made before the verdict. Returns none if decisions did not
-    change the verdict, if the site forgot them, or while they cannot be read.
+    They are of the same site, and in force. Returns none while they cannot be read.
     """
     # Imported late: only this needs numpy in the API, 10 MB.
     from service.learning.features import count_features

@@ -49,9 +49,8 @@ def replay(
 ) -> Iterator[Played]:
     """Yield every comment in order of time, judged as by the service at that time.
 
-    The site's owner decides unsure comments and the audit sample, or with `decides_all` all, by the
-    labels, before the next comment comes. Histories are empty. `salt` keys the features, which
-    differ between installations. Raises `ModelUnavailableError`.
+    The owner decides unsure comments and the audit sample, or with `decides_all` all, by the
+    labels, before the next comment comes. `salt` keys the features. Raises `ModelUnavailableError`.
     """
     ordered = sorted(archive, key=lambda one: (moment_of(one), one.comment.id))
     taught, number = Taught(salt=salt), 0

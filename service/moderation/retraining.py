@@ -32,7 +32,7 @@ from service.moderation.export_labelled import decisions_for_training
 from service.moderation.versions import promote_version
 from service.ports.comments import Lease
 from service.ports.services import Services
-from service.ports.training import KeptDecisions, TrainingRuns
+from service.ports.training import TrainingRuns
 
 log = logging.getLogger(__name__)
 
@@ -133,7 +133,8 @@ def _begin(
         raise ConflictError("there is no unfinished retraining here that could be gone on with")
     now = services.clock()
     kept = runs.keep_decisions(asked.id, decisions_for_training(services, until=now))
-    return _put_running(replace(asked, started_at=now), kept, services)
+    begun = replace(asked, started_at=now, decisions=kept.count, decisions_sha256=kept.sha256)
+    return _put_running(begun, services)
 
 
 def _resume(unfinished: Retraining, services: Services, runs: TrainingRuns) -> Retraining | None:
@@ -144,9 +145,7 @@ def _resume(unfinished: Retraining, services: Services, runs: TrainingRuns) -> R
     decisions = decisions_for_training(services, until=services.clock())
     still_so = {(one["id"], one["label"]) for one in decisions}
     if still_so.issuperset(runs.kept_labels(unfinished.id)):
-        again = replace(unfinished, problem=None, ended_at=None)
-        kept = KeptDecisions(count=again.decisions, sha256=again.decisions_sha256)
-        return _put_running(again, kept, services)
+        return _put_running(replace(unfinished, problem=None, ended_at=None), services)
     runs.drop(unfinished.id)
     services.retrainings.put(
         replace(
@@ -159,14 +158,8 @@ def _resume(unfinished: Retraining, services: Services, runs: TrainingRuns) -> R
     return None
 
 
-def _put_running(begun: Retraining, kept: KeptDecisions, services: Services) -> Retraining:
-    running = replace(
-        begun,
-        state=RetrainingState.RUNNING,
-        seen_at=services.clock(),
-        decisions=kept.count,
-        decisions_sha256=kept.sha256,
-    )
+def _put_running(begun: Retraining, services: Services) -> Retraining:
+    running = replace(begun, state=RetrainingState.RUNNING, seen_at=services.clock())
     services.retrainings.put(running)
     return running
 
@@ -268,10 +261,9 @@ def _put_end(ended: Retraining, services: Services) -> Retraining:
 
 @contextmanager
 def _exclusively(services: Services, runs: TrainingRuns) -> Iterator[Callable[[], None]]:
-    """Hold this machine's lock and the lease while the block runs; yield the lease's renewal.
+    """Hold this machine's lock and the lease; yield a renewal that raises `TrainingStoppedError`.
 
-    Raises `ConflictError` if another process holds one, `TrainingFailedError` if training is
-    impossible here. The renewal raises `TrainingStoppedError` if another process has the lease.
+    Raises `ConflictError` if another process holds one, `TrainingFailedError`.
     """
 
     def is_refused() -> bool:
@@ -283,8 +275,7 @@ def _exclusively(services: Services, runs: TrainingRuns) -> Iterator[Callable[[]
         if is_refused():
             raise TrainingStoppedError("another machine retrains meanwhile")
 
-    refusal = runs.refuse()
-    if refusal:
+    if refusal := runs.refuse():
         raise TrainingFailedError(refusal)
     with runs.only_one():
         if is_refused():
@@ -329,12 +320,7 @@ def retrain_if_wanted(
     """Do a requested retraining, or one that is due after `every`. Raises as `retrain`."""
     recent = services.retrainings.recent(limit=_LOOKED_BACK)
     waiting = [one for one in recent if one.state is RetrainingState.ASKED]
-    if not waiting:
-        by = _next_actor(recent, services, runs, options=options, every=every)
-        if by is None:
-            return None
-        asked = new_retraining(services, by=by, options=options)
-    else:
+    if waiting:
         # The first requested one; the page does not accept a second.
         asked = waiting[-1]
         if refusal := runs.refuse():
@@ -344,23 +330,22 @@ def retrain_if_wanted(
             )
             services.retrainings.put(failed)
             return failed
+    else:
+        unfinished = find_unfinished(services, runs, options)
+        if unfinished is None and not _is_due(recent, services, runs, options, every):
+            return None
+        by = unfinished.asked_by if unfinished else SCHEDULE
+        asked = new_retraining(services, by=by, options=options)
     return retrain(asked, services, runs, promotes=promotes, goes_on=goes_on)
 
 
-def _next_actor(
+def _is_due(
     recent: Sequence[Retraining],
     services: Services,
     runs: TrainingRuns,
-    *,
     options: RetrainingOptions,
     every: timedelta | None,
-) -> str | None:
-    """Return the actor of the next retraining: that of an unfinished one, or the schedule's."""
-    unfinished = find_unfinished(services, runs, options)
-    if unfinished is not None:
-        return unfinished.asked_by
-    if every is None:
-        return None
+) -> bool:
     # A stopped one whose texts were deleted taught nothing, so the schedule does not count it.
     begun = [
         one.asked_at
@@ -368,6 +353,4 @@ def _next_actor(
         if one.options == options
         and (one.state is not RetrainingState.STOPPED or runs.holds(one.id))
     ]
-    if begun and services.clock() - max(begun) < every:
-        return None
-    return SCHEDULE
+    return every is not None and (not begun or services.clock() - max(begun) >= every)

@@ -41,9 +41,9 @@ def roll_back(services: Services, *, by: str) -> str:
 def tidy_versions(services: Services, *, keep: int) -> int:
     """Delete all but the `keep` newest refused candidates; return how many were deleted.
 
-    The release criteria refuse, or an owner. Versions that serve, ever served, wait for an answer
-    or have no known retraining stay, while one runs all. Half-written versions are deleted after a
-    day. Raises `StoreUnavailableError`.
+    Versions that serve, ever served, wait for an answer or have no known retraining stay. While a
+    retraining runs, nothing is deleted. Half-written versions are deleted after a day. Raises
+    `StoreUnavailableError`.
     """
     services.versions.drop_leftovers(older_than=_LEFTOVERS_KEPT)
     retrainings = services.retrainings.recent(limit=_LOOKED_BACK)
