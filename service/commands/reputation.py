@@ -55,7 +55,7 @@ def erase_command(services: Services, /, *, exports: bool, yes: bool, **given: s
         for record in erasing.export_person(person, services):
             click.echo(json.dumps(record, default=datetime.isoformat))
         return
-    held = sum(erasing.count_comments(person, services).values())
+    held = sum(services.personal_data.count_by_site(person).values())
     question = f"{held:,} comments will be erased for good. Type their number"
     if not yes and click.prompt(question, type=int) != held:
         click.echo("Nothing was erased.")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -38,16 +39,16 @@ MOST_REMEMBERED = 200_000
 GROUPED_AT_ONCE = 50
 
 
+@dataclass(slots=True)
 class GroupingMemory:
     """The traits that a process has read; `holder` is its name on the lease.
 
     They are None while another process groups; `fill_after` is where to read on, None at the end.
     """
 
-    def __init__(self, holder: str) -> None:
-        self.holder = holder
-        self.grouping: Grouping | None = None
-        self.fill_after: int | None = None
+    holder: str
+    grouping: Grouping | None = None
+    fill_after: int | None = None
 
 
 def group_fresh(services: Services, memory: GroupingMemory, *, goes_on: Callable[[], bool]) -> int:

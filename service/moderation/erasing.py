@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from service.domain.case import SpamOnly
-from service.domain.comment import CommentId, Sender, SiteId
+from service.domain.comment import CommentId, Sender
 from service.domain.errors import NotFoundError, invalid_input
 from service.domain.sender import Conduct, Person, make_sender
 from service.moderation.acts import counting_act, make_act
@@ -51,10 +51,6 @@ def find_person(
         fields, missing = "--email, --name, --address", "nothing says who is to be forgotten"
         raise invalid_input(fields, missing, "give at least one of them")
     return Person(sender=sender, author_name=name or None)
-
-
-def count_comments(person: Person, services: Services) -> Mapping[SiteId, int]:
-    return services.personal_data.count_by_site(person)
 
 
 def export_person(person: Person, services: Services) -> Iterator[Mapping[str, Any]]:

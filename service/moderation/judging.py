@@ -169,46 +169,41 @@ _JUDGING = "judging"
 _FIRST_REST, _LONGEST_REST = timedelta(minutes=1), timedelta(hours=1)
 
 
-class AttemptCount:
-    """Resets the counts of attempts that this process survived, after an outage of the store."""
-
-    def __init__(self) -> None:
-        self._owed: dict[CommentId, int] = {}
-
-    def take_back(self, attempts: Sequence[Attempt], services: Services) -> None:
-        """Reset these counts, and those owed since an outage. Raises `StoreUnavailableError`."""
-        self._owed.update((a.comment.id, a.attempts) for a in attempts)
-        if self._owed:
-            services.comments.lower_attempts(self._owed)
-            self._owed.clear()
-
-
 def judge_batch(
-    ids: Sequence[CommentId], services: Services, counting: AttemptCount | None = None
+    ids: Sequence[CommentId], services: Services, owed: dict[CommentId, int] | None = None
 ) -> list[CommentId]:
     """Judge those of `ids` that have no verdict yet; return the ids whose verdict was stored.
 
     Comments with an earlier attempt are judged one by one, and go to a person after `MAX_ATTEMPTS`.
     Raises `StoreUnavailableError` if the store accepts no verdict; the call can be repeated.
-    `counting` belongs to the process, so that an outage does not count as an attempt.
+    `owed` belongs to the process: counts to reset, so that an outage does not count as an attempt.
     """
-    counting = counting or AttemptCount()
-    counting.take_back([], services)
+    owed = {} if owed is None else owed
+    _reset_attempts(owed, [], services)
     # All reads before the first write are one transaction.
     with services.one_moment():
         attempts = services.comments.load_unjudged(ids)
         fresh = [a for a in attempts if a.attempts == 0]
-        stored = _try_apart(fresh, services, counting) if fresh else []
+        stored = _try_apart(fresh, services, owed) if fresh else []
         for attempt in attempts:
             if attempt.attempts >= MAX_ATTEMPTS:
                 log.error(
                     "judging never ended, the comment goes to a person",
                     extra={"comment_id": attempt.comment.id, "attempts": attempt.attempts},
                 )
-                stored += _try_apart([attempt], services, counting, untried=True)
+                stored += _try_apart([attempt], services, owed, untried=True)
             elif attempt.attempts > 0:
-                stored += _try_apart([attempt], services, counting)
+                stored += _try_apart([attempt], services, owed)
     return stored
+
+
+def _reset_attempts(
+    owed: dict[CommentId, int], attempts: Sequence[Attempt], services: Services
+) -> None:
+    owed.update((a.comment.id, a.attempts) for a in attempts)
+    if owed:
+        services.comments.lower_attempts(owed)
+        owed.clear()
 
 
 def is_audited(comment_id: CommentId, share: float) -> bool:
@@ -220,7 +215,7 @@ def is_audited(comment_id: CommentId, share: float) -> bool:
 def _try_apart(
     attempts: Sequence[Attempt],
     services: Services,
-    counting: AttemptCount,
+    owed: dict[CommentId, int],
     *,
     untried: bool = False,
 ) -> list[CommentId]:
@@ -230,12 +225,12 @@ def _try_apart(
             return _try_batch(attempts, services, untried=untried)
         except Exception as error:  # noqa: BLE001  # an error of one comment must not stop the others
             # Raises if the store accepts no writes: then no comment is the cause.
-            counting.take_back(attempts, services)
+            _reset_attempts(owed, attempts, services)
             failure = error
     if len(attempts) > 1:
         half = len(attempts) // 2
-        first = _try_apart(attempts[:half], services, counting)
-        return first + _try_apart(attempts[half:], services, counting)
+        first = _try_apart(attempts[:half], services, owed)
+        return first + _try_apart(attempts[half:], services, owed)
     told = {"comment_id": attempts[0].comment.id}
     if untried or isinstance(failure, StoreUnavailableError):
         log.error(
@@ -243,7 +238,7 @@ def _try_apart(
         )
         return []
     log.error("judging failed, the comment goes to a person", exc_info=failure, extra=told)
-    return _try_apart(attempts, services, counting, untried=True)
+    return _try_apart(attempts, services, owed, untried=True)
 
 
 def _try_batch(

@@ -48,12 +48,6 @@ class Trait:
         return f"{self.kind}:{self.recognised.label}" if is_one_of_many else self.kind.value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Listed:
-    case: Case
-    entries: tuple[ListEntry, ...]
-
-
 def traits_of(comment: Comment, effect: Effect, services: Services) -> tuple[Trait, ...]:
     """Return the traits of a comment's sender that can be listed, without widely cited domains."""
     sender, older = comment.sender, comment.sender.before_rotation or Sender()
@@ -91,7 +85,7 @@ def decide_and_list(
     *,
     by: str,
     seen_decision_id: str | None = None,
-) -> Listed:
+) -> tuple[Case, list[ListEntry]]:
     """Reject a comment and block traits of it, or approve it and allow them, at its site.
 
     Nothing is added to full lists, for a trait that an entry of the site lists already, with either
@@ -131,7 +125,7 @@ def decide_and_list(
 
     act = acts_on_entries("add", services, by=by)
     added = services.list_entries.add(new, act=act, choose=choose) if new else []
-    return Listed(case=case, entries=tuple(added))
+    return case, added
 
 
 def undo_reject_and_block(

@@ -16,7 +16,7 @@ from celery.platforms import SecurityWarning
 from celery.worker import state
 
 from service.domain.comment import CommentId
-from service.moderation.judging import AttemptCount, judge_batch
+from service.moderation.judging import judge_batch
 from service.processes.operating import expose, show_model
 from service.processes.starting import start
 from service.tasks.broker import QueueName, open_client
@@ -58,12 +58,12 @@ def make_worker(wired: Wired) -> Any:
     services.current_model()
     # Celery warns about running as root, because messages could run code; these are JSON ids.
     warnings.simplefilter("ignore", SecurityWarning)
-    counting = AttemptCount()
+    owed: dict[CommentId, int] = {}
     judged_at = time.time()
 
     def judge(ids: Sequence[CommentId]) -> None:
         nonlocal judged_at
-        if judge_batch(ids, services, counting):
+        if judge_batch(ids, services, owed):
             judged_at = time.time()
 
     heartbeat = Heartbeat(

@@ -18,7 +18,6 @@ from service.domain.verdict import Outcome
 from service.moderation.intake import sweep_stranded
 from service.moderation.judging import (
     MAX_ATTEMPTS,
-    AttemptCount,
     is_audited,
     judge_batch,
     judge_comments,
@@ -226,12 +225,12 @@ def test_a_sound_comment_is_judged_however_often_its_verdict_could_not_be_writte
     services = hooked_services(fails)
     comment = make_comment()
     submit(services, comment)
-    counting = AttemptCount()
+    owed = {}
     fails.times = 10 * MAX_ATTEMPTS
 
     while verdict_of(services, comment) is None:
         with suppress(StoreUnavailableError):
-            judge_batch([comment.id], services, counting)
+            judge_batch([comment.id], services, owed)
 
     assert fails.times == 0
     assert verdict_of(services, comment).outcome is Outcome.HAM
@@ -242,13 +241,13 @@ def test_what_an_outage_ended_is_no_attempt():
     services = hooked_services(fails)
     comment = make_comment()
     submit(services, comment)
-    counting = AttemptCount()
+    owed = {}
     fails.times = 2
 
     with pytest.raises(StoreUnavailableError):
-        judge_batch([comment.id], services, counting)
+        judge_batch([comment.id], services, owed)
     meanwhile = attempts_of(services, comment)
-    judge_batch([], services, counting)
+    judge_batch([], services, owed)
 
     assert meanwhile == [1]
     assert attempts_of(services, comment) == [0]
@@ -262,11 +261,11 @@ def test_a_comment_that_ends_its_process_is_noticed_though_stores_fail_between_i
     deaths = 0
 
     while verdict_of(services, deadly) is None:
-        counting = AttemptCount()
+        owed = {}
         for times in (2, 0):
             fails.times = times
             try:
-                judge_batch([deadly.id, fine.id], services, counting)
+                judge_batch([deadly.id, fine.id], services, owed)
             except StoreUnavailableError:
                 continue
             except DiedError:

@@ -215,46 +215,46 @@ def _listed(services, *what, effect=Effect.BLOCK):
     return decide_and_list(_kept(services).id, effect, what, services, by="Ola")
 
 
-def _undo(listed, services, entries):
-    ids, seen = [entry.id for entry in entries], listed.case.decision.id
-    comment_id = listed.case.comment.id
+def _undo(case, services, entries):
+    ids, seen = [entry.id for entry in entries], case.decision.id
+    comment_id = case.comment.id
     return undo_reject_and_block(comment_id, ids, services, by="Ola", seen_decision_id=seen)
 
 
 def test_a_comment_is_rejected_and_its_sender_blocked_and_one_undo_takes_both_back(services):
-    listed = _listed(services, "email", "address", "network", "domain:pills-direct.shop")
+    case, entries = _listed(services, "email", "address", "network", "domain:pills-direct.shop")
 
-    days = {e.kind: e.expires_at and (e.expires_at - e.added_at).days for e in listed.entries}
-    assert listed.case.decision.ruling is Ruling.REJECT
+    days = {e.kind: e.expires_at and (e.expires_at - e.added_at).days for e in entries}
+    assert case.decision.ruling is Ruling.REJECT
     assert days == {
         EntryKind.EMAIL: None,
         EntryKind.ADDRESS: 30,
         EntryKind.NETWORK: 7,
         EntryKind.DOMAIN: None,
     }
-    comment_id = listed.case.comment.id
-    assert {(e.comment_id, e.site_id) for e in listed.entries} == {(comment_id, SITE)}
+    comment_id = case.comment.id
+    assert {(e.comment_id, e.site_id) for e in entries} == {(comment_id, SITE)}
     assert sent(services, "Hello", email=EMAIL).outcome is Outcome.SPAM
 
-    assert _undo(listed, services, listed.entries).decision is None
+    assert _undo(case, services, entries).decision is None
     assert services.list_entries.in_force(services.clock()) == []
     assert sent(services, "Hello", email=EMAIL).outcome is Outcome.UNSURE
 
 
 def test_trusting_approves_and_allows(services):
-    listed = _listed(services, "email", effect=Effect.ALLOW)
+    case, _ = _listed(services, "email", effect=Effect.ALLOW)
 
-    assert listed.case.decision.ruling is Ruling.APPROVE
+    assert case.decision.ruling is Ruling.APPROVE
     assert sent(services, "Hello", email=EMAIL).outcome is Outcome.HAM
 
 
 def test_what_is_listed_already_is_left_and_stays_after_the_undo(services):
     foreign = add_entry(new_entry(EntryKind.EMAIL, EMAIL), services, by="Kim")
 
-    listed = _listed(services, "email", "address")
-    _undo(listed, services, [foreign])
+    case, entries = _listed(services, "email", "address")
+    _undo(case, services, [foreign])
 
-    assert [entry.kind for entry in listed.entries] == [EntryKind.ADDRESS]
+    assert [entry.kind for entry in entries] == [EntryKind.ADDRESS]
     assert services.list_entries.get(foreign.id).removed_at is None
 
 
@@ -262,10 +262,10 @@ def test_full_lists_grow_no_further_and_the_ruling_stands(services, monkeypatch)
     monkeypatch.setattr("service.moderation.reject_and_block.MAX_IN_FORCE", 2)
     _listed(services, "email")
 
-    listed = _listed(services, "address", "network")
+    case, entries = _listed(services, "address", "network")
 
-    assert listed.case.decision.ruling is Ruling.REJECT
-    assert [entry.kind for entry in listed.entries] == [EntryKind.ADDRESS]
+    assert case.decision.ruling is Ruling.REJECT
+    assert [entry.kind for entry in entries] == [EntryKind.ADDRESS]
 
 
 def test_who_ruled_the_other_way_meanwhile_is_not_overruled_and_nothing_is_listed(services):
@@ -334,7 +334,7 @@ def test_who_is_forgotten_while_they_are_ruled_on_is_not_listed(services, monkey
 
     monkeypatch.setattr("service.moderation.reject_and_block.decide_comment", decide_and_forget)
 
-    listed = _listed(services, "email", "address", "domain:pills-direct.shop")
+    _, entries = _listed(services, "email", "address", "domain:pills-direct.shop")
 
-    assert [entry.kind for entry in listed.entries] == [EntryKind.DOMAIN]
-    assert services.list_entries.in_force(services.clock()) == list(listed.entries)
+    assert [entry.kind for entry in entries] == [EntryKind.DOMAIN]
+    assert services.list_entries.in_force(services.clock()) == entries

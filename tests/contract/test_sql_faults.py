@@ -163,7 +163,7 @@ def prepare(services: Services) -> Known:
     services.queue.judges = False
     submit_comments([new_comment(a_comment(WAITING))], services)
     decide(services, SHOWN, Ruling.APPROVE)
-    blocked = decide_and_list(RULED, Effect.BLOCK, ["email"], services, by="ada")
+    _, entries = decide_and_list(RULED, Effect.BLOCK, ["email"], services, by="ada")
     report(services, DISPUTED)
     decide_together(
         BULKED,
@@ -177,7 +177,7 @@ def prepare(services: Services) -> Known:
         recovery_code=recovery,
         entry_id=entry.id,
         hook_id=hook.id,
-        block_entry_ids=tuple(one.id for one in blocked.entries),
+        block_entry_ids=tuple(one.id for one in entries),
     )
 
 

@@ -14,7 +14,7 @@ import pytest
 from models.inputs import ModelOutput
 from service.domain.list_entry import EntryKind
 from service.domain.sender import make_sender
-from service.moderation.erasing import count_comments, erase_person, find_person
+from service.moderation.erasing import erase_person, find_person
 from service.reputation.names import Kind, names_of
 
 SAME = [
@@ -75,7 +75,7 @@ def test_erasing_a_mailbox_erases_what_came_from_its_other_addresses(send_as, se
     person = find_person(services, email=given)
 
     assert erase_person(person, services, by="Ola") == len(SAME)
-    assert not count_comments(person, services)
+    assert not services.personal_data.count_by_site(person)
 
 
 @pytest.mark.parametrize("before", [None, b"the secret before, thirty-two chars"])

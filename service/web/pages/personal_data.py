@@ -19,7 +19,6 @@ from service.domain.sender import Person
 from service.domain.user import Permission
 from service.moderation.acts import record_act
 from service.moderation.erasing import (
-    count_comments,
     erase_person,
     export_person,
     find_person,
@@ -63,7 +62,7 @@ def personal_data() -> ResponseReturnValue:
 @pages.post("/personal-data")
 @_of_person
 def find_personal_data(person: Person) -> ResponseReturnValue:
-    return _page(count_comments(person, services))
+    return _page(services.personal_data.count_by_site(person))
 
 
 @pages.post("/personal-data/export")
@@ -102,7 +101,7 @@ def erase_personal_data(person: Person) -> ResponseReturnValue:
         return unconfirmed
     erased = erase_person(person, services, by=moderator().name, at_most=ERASED_AT_ONCE)
     told = ngettext("%(num)s comment was erased.", "%(num)s comments were erased.", erased)
-    left = count_comments(person, services)
+    left = services.personal_data.count_by_site(person)
     if not left:
         return go_to("pages.personal_data", told)
     flash(told)
@@ -111,7 +110,7 @@ def erase_personal_data(person: Person) -> ResponseReturnValue:
 
 def _unconfirmed(person: Person) -> ResponseReturnValue | None:
     """Return an error page unless the number of comments was typed, as a confirmation."""
-    held = count_comments(person, services)
+    held = services.personal_data.count_by_site(person)
     if request.form.get("count", "").strip() == str(sum(held.values())):
         return None
     refusal = gettext("Nothing was erased: type the number of comments as it stands below.")

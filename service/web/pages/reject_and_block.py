@@ -35,7 +35,7 @@ def reject_and_block_comment(comment_id: str) -> ResponseReturnValue:
     case = seen_case(comment_id, Permission.LIST_SENDERS)
     effect = Effect.ALLOW if request.form.get("effect") == Effect.ALLOW else Effect.BLOCK
     try:
-        listed = decide_and_list(
+        decided, entries = decide_and_list(
             case.comment.id,
             effect,
             request.form.getlist("what")[:_MAX_ENTRIES],
@@ -45,8 +45,7 @@ def reject_and_block_comment(comment_id: str) -> ResponseReturnValue:
         )
     except ConflictError:
         return _conflict()
-    ids = [entry.id for entry in listed.entries]
-    decision = listed.case.decision
+    ids, decision = [entry.id for entry in entries], decided.decision
     session[_DONE] = [case.comment.id, decision.id if decision else "", ids]
     return go_back()
 
