@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 from service.domain.case import Case
@@ -20,30 +20,23 @@ PAGE = 200
 _EDITED, _VERSIONS = 50, 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PublishedPage:
-    """Some of a post's comments, oldest first, and whether there are more."""
+def list_published(
+    site: Site, post: str, services: Services, *, page: int
+) -> tuple[list[PublishedComment], bool]:
+    """Return a page (from 1) of a post's comments, oldest first, and whether there are more.
 
-    comments: tuple[PublishedComment, ...]
-    has_more: bool
-
-
-def list_published(site: Site, post: str, services: Services, *, page: int) -> PublishedPage:
-    """Return a page, from 1. Raises `NotFoundError` unless the site's feed is switched on."""
+    Raises `NotFoundError` unless the site's feed is switched on.
+    """
     if not site.settings.public_feed:
         msg = (
             "This site's comments are not for everybody to read; its owner may switch that on "
             "with `slopsieve sites set SITE --public-feed` or on the site's page."
         )
         raise NotFoundError(msg)
-    found = services.cases.published(
-        site.id,
-        addresses_of(post, site.settings.blog),
-        offset=(page - 1) * PAGE,
-        limit=PAGE + 1,
-    )
-    shown = link_replies(found[:PAGE], site, services)
-    return PublishedPage(comments=tuple(shown), has_more=len(found) > PAGE)
+    addresses = addresses_of(post, site.settings.blog)
+    offset, limit = (page - 1) * PAGE, PAGE + 1
+    found = services.cases.published(site.id, addresses, offset=offset, limit=limit)
+    return link_replies(found[:PAGE], site, services), len(found) > PAGE
 
 
 def link_replies(

@@ -189,9 +189,7 @@ def _put(factor: SecondFactor, act: AuditEntry, services: Services) -> tuple[str
 
 
 def _secret_of(seed: str, user_id: str, services: Services) -> str:
-    raw = hmac.new(
-        services.second_factor_secret, f"totp:{user_id}:{seed}".encode(), hashlib.sha256
-    ).digest()
+    raw = hmac.digest(services.second_factor_secret, f"totp:{user_id}:{seed}".encode(), "sha256")
     return base64.b32encode(raw[:_SECRET_BYTES]).decode("ascii")
 
 

@@ -39,7 +39,7 @@ def rows(services, client, box):
     """Return the parents of replies, which are the same in the feed and the file for a build."""
     shown = client.get(box, query_string={"post": POST}).get_json()["comments"]
     site = services.sites.get(SITE)
-    page = list_published(site, POST, services, page=1).comments
+    page, _ = list_published(site, POST, services, page=1)
     (built,) = json.loads("".join(as_data_file(page, None, BUILDS["hugo"]))).values()
     told = {one["id"]: (one["reply_to"], one["reply_to_hidden"]) for one in shown}
     assert {one["id"]: (one["reply_to"], one["reply_to_hidden"]) for one in built} == told

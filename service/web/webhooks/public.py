@@ -32,7 +32,7 @@ from service.domain.errors import NotFoundError
 from service.domain.published import PublishedComment, as_published
 from service.domain.site import Site
 from service.moderation.intake import issue_token
-from service.moderation.published import PublishedPage, list_published
+from service.moderation.published import list_published
 from service.moderation.revise import MAX_APPEAL_CHARS, appeal
 from service.web.api.schemas import Request
 from service.web.edge.auth import PUBLIC, open_to_all
@@ -72,10 +72,10 @@ public = Blueprint(PUBLIC, __name__, url_prefix="/public")
 @public.get("/<hook_id>/comments")
 @open_to_all
 def comments(hook_id: str) -> Response:
-    _, asked, found = _look_up(hook_id)
+    _, asked, shown, has_more = _look_up(hook_id)
     answer = {
-        "comments": [public_row(one) for one in found.comments],
-        "next_page": asked.page + 1 if found.has_more else None,
+        "comments": [public_row(one) for one in shown],
+        "next_page": asked.page + 1 if has_more else None,
     }
     return cacheable(Response(json.dumps(answer), content_type="application/json"))
 
@@ -83,10 +83,15 @@ def comments(hook_id: str) -> Response:
 @public.get("/<hook_id>/comments.html")
 @open_to_all
 def page(hook_id: str) -> Response:
-    site, asked, found = _look_up(hook_id)
-    names = {one.id: one.shown_name for one in found.comments}
+    site, asked, shown, has_more = _look_up(hook_id)
+    names = {one.id: one.shown_name for one in shown}
     html = render_template(
-        "public_comments.html", found=found, names=names, asked=asked, hook_id=hook_id
+        "public_comments.html",
+        comments=shown,
+        has_more=has_more,
+        names=names,
+        asked=asked,
+        hook_id=hook_id,
     )
     response = make_response(html)
     response.headers["Content-Security-Policy"] = (
@@ -133,12 +138,12 @@ def find_box(hook_id: str) -> Site:
     return services.sites.get(hook.site_id)
 
 
-def _look_up(hook_id: str) -> tuple[Site, _Asked, PublishedPage]:
+def _look_up(hook_id: str) -> tuple[Site, _Asked, list[PublishedComment], bool]:
     """Return the site, the query and a page of comments. Raises `NotFoundError`."""
     site = find_box(hook_id)
     g.shared_with = static_form.origin_of(site)
     asked = read_query(_Asked)
-    return site, asked, list_published(site, asked.post, services, page=asked.page)
+    return site, asked, *list_published(site, asked.post, services, page=asked.page)
 
 
 def cacheable(response: Response, *, seconds: int = _FRESH_SECONDS) -> Response:
