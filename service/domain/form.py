@@ -6,7 +6,7 @@ import hashlib
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime, timedelta
 from enum import StrEnum
 from urllib.parse import parse_qsl, urlsplit
@@ -100,8 +100,7 @@ def behaviour_values(behaviour: FormBehaviour | None) -> dict[str, object] | Non
     """Return the known counts by name, None without any; `read_behaviour` reads them."""
     if behaviour is None:
         return None
-    values = ((f.name, getattr(behaviour, f.name)) for f in fields(behaviour))
-    return {name: value for name, value in values if value is not None}
+    return {name: value for name, value in asdict(behaviour).items() if value is not None}
 
 
 def _count(given: object) -> int | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import suppress
 from datetime import timedelta
 from functools import partial
 
@@ -324,8 +323,7 @@ def find_last_act(name: str, services: Services) -> Case | BulkDecision | None:
             if decision and decision.decided_by == name:
                 return case
         elif entry.act in _RULED_TOGETHER:
-            with suppress(NotFoundError):
-                bulk_decision = services.bulk_decisions.get(entry.subject)
-                if bulk_decision.undone_at is None and bulk_decision.n_in_force:
-                    return bulk_decision
+            bulk_decision = services.bulk_decisions.get(entry.subject)
+            if bulk_decision.undone_at is None and bulk_decision.n_in_force:
+                return bulk_decision
     return None

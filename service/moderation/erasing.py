@@ -11,7 +11,7 @@ from typing import Any
 
 from service.domain.case import SpamOnly
 from service.domain.comment import CommentId, Sender
-from service.domain.errors import NotFoundError, invalid_input
+from service.domain.errors import invalid_input
 from service.domain.sender import Conduct, Person, make_sender
 from service.moderation.acts import counting_act, make_act
 from service.moderation.announcing import withdraw
@@ -66,11 +66,7 @@ def export_person(person: Person, services: Services) -> Iterator[Mapping[str, A
         if not ids:
             break
         after = ids[-1]
-        for comment_id in ids:
-            try:
-                case = services.cases.get(comment_id)
-            except NotFoundError:
-                continue
+        for case in services.cases.find(ids):
             exported += 1
             accounts.update(services.history.conducts(_account_of(case.comment.sender), now=now))
             decisions = [asdict(one) for one in case.decisions]

@@ -13,7 +13,6 @@ from service.domain.campaign import is_by_person
 from service.domain.case import Case
 from service.domain.comment import SiteId
 from service.domain.decision import IMPORT, ChosenBy, Decision, Ruling
-from service.domain.errors import NotFoundError
 from service.domain.form import behaviour_values
 from service.domain.user import Role
 from service.domain.verdict import Outcome
@@ -71,7 +70,7 @@ class _RowBuilder:
             user.name for user in services.users.all() if user.role is Role.OWNER
         )
         # The decisions of a bulk decision follow each other, so few are needed at a time.
-        self._chosen_by_of = lru_cache(maxsize=1_000)(self._find_chosen_by)
+        self._bulk_decision = lru_cache(maxsize=1_000)(services.bulk_decisions.get)
         # A separate key, so that pseudonyms cannot be compared with other hashes.
         self._key = hmac.digest(services.sender_secret, b"reviewers of decisions", "sha256")
 
@@ -138,7 +137,7 @@ class _RowBuilder:
 
     def _via(self, decision: Decision) -> str:
         if decision.bulk_decision_id is not None:
-            what = self._chosen_by_of(decision.bulk_decision_id)
+            what = self._bulk_decision(decision.bulk_decision_id).what
             return "campaign" if what is ChosenBy.CAMPAIGN else "stroke"
         by = decision.decided_by
         if by == IMPORT:
@@ -147,9 +146,3 @@ class _RowBuilder:
             if by == prefix or by.startswith(f"{prefix}: "):
                 return via
         return "review"
-
-    def _find_chosen_by(self, bulk_decision_id: str) -> ChosenBy | None:
-        try:
-            return self._services.bulk_decisions.get(bulk_decision_id).what
-        except NotFoundError:
-            return None

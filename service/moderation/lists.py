@@ -247,15 +247,6 @@ def preview_entry(new: NewEntry, services: Services) -> Preview:
     return _preview(_read(new, services, by=""), services)
 
 
-def problems_of(new: NewEntry, services: Services) -> list[Problem]:
-    """Return the problems of an entry's value and reason, without comparing other entries."""
-    try:
-        _read(new, services, by="")
-    except InvalidInputError as error:
-        return list(error.problems)
-    return []
-
-
 def remove_entry(entry_id: str, services: Services, *, by: str) -> ListEntry:
     """End an entry, unless it has ended, and return it. Raises `NotFoundError`."""
     act = acts_on_entries("remove", services, by=by)

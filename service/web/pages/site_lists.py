@@ -25,7 +25,6 @@ from service.moderation.lists import (
     Preview,
     add_entry,
     preview_entry,
-    problems_of,
     remove_entry,
     restore_entry,
 )
@@ -107,9 +106,12 @@ def _new_entry(filled: Mapping[str, str], effect: Effect) -> NewEntry:
         expires_in=_EXPIRIES.get(filled["expires"]),
     )
     if problems:
-        others = problems_of(new, services)
-        # Without a kind the value cannot be checked.
-        problems += [one for one in others if kind is not None or one.problem == "is missing"]
+        try:
+            preview_entry(new, services)
+        except InvalidInputError as error:
+            others = error.problems
+            # Without a kind the value cannot be checked.
+            problems += [one for one in others if kind is not None or one.problem == "is missing"]
         raise InvalidInputError(problems)
     return new
 
