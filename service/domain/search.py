@@ -180,18 +180,14 @@ def parse_search(line: str, *, sites: Collection[str] | None = None) -> SearchQu
         exact = of_field if given else quoted
         name = (given or Field.TEXT.value).lower()
         value = (exact or (bare_of_field if given else bare) or "").strip()
-        read: Term | date | Problem
-        if name in (FROM, TO):
-            read = _read_day(name, value, negated=bool(minus))
-        else:
-            is_exact = exact is not None
-            read = _read_term(name, value, negated=bool(minus), exact=is_exact, sites=sites)
-        if isinstance(read, Problem):
-            problems.append(read)
-        elif isinstance(read, Term):
-            terms.append(read)
-        else:
-            days[name] = read
+        is_exact, negated = exact is not None, bool(minus)
+        try:
+            if name in (FROM, TO):
+                days[name] = _read_day(name, value, negated=negated)
+            else:
+                terms.append(_read_term(name, value, negated=negated, exact=is_exact, sites=sites))
+        except InvalidInputError as error:
+            problems += error.problems
     first, last = days.get(FROM), days.get(TO)
     if first and last and first > last:
         remedy = "write the earlier day after from:"
@@ -223,9 +219,9 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:-1]) + " or " + names[-1]
 
 
-def _read_day(name: str, value: str, *, negated: bool) -> date | Problem:
+def _read_day(name: str, value: str, *, negated: bool) -> date:
     if negated:
-        return Problem(name, "cannot be negated", "leave the minus out, or use the other one")
+        raise invalid_input(name, "cannot be negated", "leave the minus out, or use the other one")
     try:
         # `fromisoformat` accepts other forms too, such as weeks.
         day = date.fromisoformat(value) if _DAY.fullmatch(value) else None
@@ -233,32 +229,32 @@ def _read_day(name: str, value: str, *, negated: bool) -> date | Problem:
         day = None
     if day is None or not date(1970, 1, 1) <= day <= date(2100, 1, 1):
         remedy = "write the day as year-month-day, for example 2026-11-20"
-        return Problem(name, "is not a day", remedy)
+        raise invalid_input(name, "is not a day", remedy)
     return day
 
 
 def _read_term(
     name: str, value: str, *, negated: bool, exact: bool, sites: Collection[str] | None
-) -> Term | Problem:
+) -> Term:
     if name not in FIELD_NAMES:
         remedy = (
             f"use {_listed(FIELD_NAMES)}; put the words in quotes to look for them as they stand"
         )
-        return Problem(name, "is no field to search in", remedy)
+        raise invalid_input(name, "is no field to search in", remedy)
     if not value:
         remedy = "write what to look for right after the colon, in quotes if there is a space in it"
-        return Problem(name, "has no value", remedy)
+        raise invalid_input(name, "has no value", remedy)
     field = Field(name)
     allowed = VALUES.get(field)
     if allowed:
         value = value.lower()
         if value not in allowed:
-            return Problem(name, "has no such value", f"use {_listed(allowed)}")
+            raise invalid_input(name, "has no such value", f"use {_listed(allowed)}")
     if field in (Field.TEXT, Field.AUTHOR) and not phrase_of(value):
         remedy = "leave it out: only letters and digits can be found"
-        return Problem("text", "has a part without a letter or digit", remedy)
+        raise invalid_input("text", "has a part without a letter or digit", remedy)
     known = {value, value.casefold()} if sites is None else sites
     if field is Field.SITE and value not in known and value.casefold() not in known:
         remedy = "write the name of a site as it is listed, in quotes if there is a space in it"
-        return Problem("site", "is none that you see", remedy)
+        raise invalid_input("site", "is none that you see", remedy)
     return Term(field=field, value=value, negated=negated, exact=exact)

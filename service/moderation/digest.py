@@ -8,7 +8,6 @@ from dataclasses import replace
 from functools import partial
 
 from service.domain.case import CaseFilter, Order
-from service.domain.comment import SiteId
 from service.domain.figures import Waiting
 from service.domain.user import DigestPlan, HeldSpam, Mail, Permission, Sent, User, Written
 from service.ports.delivery import Mailer
@@ -37,7 +36,10 @@ def send_digests(plan: DigestPlan, services: Services, write: Write) -> int:
     def send(name: str, user: User | None, post: Callable[[str, Written], Sent]) -> bool:
         """Send a digest of the user's sites, of all sites for the chat room."""
         site_ids = user.site_ids if user else None
-        waiting = _waiting(site_ids, services)
+        waits = CaseFilter(site_ids=site_ids, needs_review=True)
+        first = services.cases.page(waits, order=Order.OLDEST, cursor=None, limit=1).cases
+        oldest = first[0].comment.received_at if first else None
+        waiting = Waiting(number=services.cases.count(waits), oldest=oldest)
         spam = CaseFilter(site_ids=site_ids, held_as_spam=True)
         doubtful = replace(spam, p_spam_below=_DOUBTFUL_BELOW)
         held = HeldSpam(number=services.cases.count(spam), doubtful=services.cases.count(doubtful))
@@ -68,11 +70,3 @@ def send_digests(plan: DigestPlan, services: Services, write: Write) -> int:
 
 def _mail(mailer: Mailer, address: str, digest: str, written: Written) -> Sent:
     return mailer.send(Mail(to=address, message_id=digest.replace(":", "."), written=written))
-
-
-def _waiting(site_ids: tuple[SiteId, ...] | None, services: Services) -> Waiting:
-    waits = CaseFilter(site_ids=site_ids, needs_review=True)
-    oldest = services.cases.page(waits, order=Order.OLDEST, cursor=None, limit=1).cases
-    if not oldest:
-        return Waiting()
-    return Waiting(number=services.cases.count(waits), oldest=oldest[0].comment.received_at)

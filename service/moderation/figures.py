@@ -41,11 +41,8 @@ class FigureBook:
     def read(self, site_ids: _Sites, *, days: int) -> Figures:
         """Return the figures of these sites (None: all) for the last `days` UTC days with today.
 
-        They are up to a minute old. Raises `ValueError` for wrong `days`, `StoreUnavailableError`.
+        They are up to a minute old. Raises `StoreUnavailableError`.
         """
-        if not 1 <= days <= MAX_DAYS:
-            msg = f"days must be 1 to {MAX_DAYS}, got {days}"
-            raise ValueError(msg)
         sites = None if site_ids is None else tuple(sorted(set(site_ids)))
         if not self._lock.acquire(timeout=_PATIENCE_SECONDS):
             raise StoreUnavailableError("others wait for figures already")
