@@ -71,7 +71,6 @@ class Case:
 
     @property
     def action(self) -> Action:
-        """Return the action that the site should take now."""
         outcome = self.verdict.outcome if self.verdict else None
         ruling = self.decision.ruling if self.decision else None
         return choose_action(self.mode, outcome, ruling)

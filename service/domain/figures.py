@@ -47,8 +47,6 @@ class Scope:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DayCount:
-    """Comments received on one day, by outcome; None for those without a verdict."""
-
     day: date
     outcome: Outcome | None
     comments: int

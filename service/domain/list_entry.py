@@ -1,8 +1,4 @@
-"""Entries of moderators' lists, and the part of an entry that a verdict stores.
-
-An entry is a moderator's instruction. `Listing` is different: an imported reputation list is
-evidence with a weight.
-"""
+"""Moderators' instructions: entries of lists, and the part that a verdict stores."""
 
 from __future__ import annotations
 

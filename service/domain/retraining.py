@@ -115,7 +115,6 @@ class Retraining:
 
     @property
     def version(self) -> str | None:
-        """Return the name of the candidate, None if it wrote none."""
         return self.report.version if self.report else None
 
     @property
@@ -127,7 +126,6 @@ class Retraining:
         return self.state in {RetrainingState.RUNNING, RetrainingState.STOPPED}
 
     def is_running(self, now: datetime) -> bool:
-        """Return True if it runs and sent a heartbeat lately."""
         lately = self.seen_at is not None and now - self.seen_at < SILENT_AFTER
         return self.state is RetrainingState.RUNNING and lately
 

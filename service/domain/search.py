@@ -93,8 +93,6 @@ MAX_TERMS = 30
 
 
 class Field(StrEnum):
-    """The fields of search terms; their values are typed before the colon."""
-
     TEXT = "text"
     AUTHOR = "author"
     DOMAIN = "domain"

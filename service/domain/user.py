@@ -21,8 +21,6 @@ class Role(StrEnum):
 
 
 class Permission(StrEnum):
-    """An act that not everybody may do."""
-
     LOOK = "look"
     DECIDE = "decide"
     LIST_SENDERS = "list senders"

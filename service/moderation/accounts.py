@@ -106,9 +106,7 @@ def set_mail(user: User, address: str, services: Services) -> User:
     )
 
 
-def _keeping_an_owner(
-    how: Callable[[User], User],
-) -> Callable[[User, Sequence[User]], User]:
+def _keeping_an_owner(how: Callable[[User], User]) -> Callable[[User, Sequence[User]], User]:
     """Return a change that raises `LastOwnerError` if it would leave no owner of all sites."""
 
     def owns(user: User) -> bool:

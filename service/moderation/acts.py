@@ -32,22 +32,15 @@ def counting_act(
     )
 
 
-def act_on_bulk_decision(bulk_decision: BulkDecision) -> AuditEntry:
+def act_on_bulk_decision(one: BulkDecision) -> AuditEntry:
     """Return the entry of a bulk decision, or of its undoing."""
-    if bulk_decision.undone_at is None:
-        return AuditEntry(
-            at=bulk_decision.decided_at,
-            actor=bulk_decision.decided_by,
-            act=f"{bulk_decision.ruling.value} together",
-            subject=bulk_decision.id,
-            detail=f"{bulk_decision.n_left_out} comments",
-        )
+    counts = f"{one.n_decided} decided, {one.n_in_force} of them in force"
     return AuditEntry(
-        at=bulk_decision.undone_at,
-        actor=bulk_decision.undone_by or "",
-        act="undo together",
-        subject=bulk_decision.id,
-        detail=f"{bulk_decision.n_decided} decided, {bulk_decision.n_in_force} of them in force",
+        at=one.undone_at or one.decided_at,
+        actor=one.undone_by or one.decided_by,
+        act="undo together" if one.undone_at else f"{one.ruling.value} together",
+        subject=one.id,
+        detail=counts if one.undone_at else f"{one.n_left_out} comments",
     )
 
 

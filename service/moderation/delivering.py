@@ -1,8 +1,7 @@
 """Delivers messages: to sites, to Akismet clients, and as acts at a platform.
 
-What a platform is asked is settled when a message's turn comes, by how the comment stands then. So
-what was decided and undone while the platform was away asks for nothing. A static site is built
-again once what it shows has changed, by one call for all changes.
+An act is chosen when its message's turn comes, so that what was undone meanwhile asks for nothing.
+A static site is built once for all changes.
 """
 
 from __future__ import annotations
@@ -99,7 +98,6 @@ def is_own_address(url: str, blog: str | None) -> bool:
 
 
 def _origin(url: str) -> tuple[str, str, int] | None:
-    """Return scheme, host and port of a plain web address, None for anything else."""
     try:
         parts = urlsplit(url)
         port = parts.port
@@ -200,15 +198,13 @@ def _act(case: Case, event: EventKind, known: Applied | None) -> PlatformAct | N
     platform_id = platform_of(comment.site_comment_id)[1]
     if case.withdrawn_at is not None or platform_id is None:
         return None
-    rejected = case.action is Action.REJECT
-    if rejected and (known is None or not known.certain):
-        act = Act.HIDE
-    elif not rejected and known is not None and event is EventKind.DECISION:
-        act = Act.RESTORE
-    else:
-        return None
-    asked_before = act is Act.HIDE and known is not None
-    return PlatformAct(act=act, comment_id=platform_id, asked_before=asked_before)
+    if case.action is Action.REJECT:
+        if known is not None and known.certain:
+            return None
+        return PlatformAct(act=Act.HIDE, comment_id=platform_id, asked_before=known is not None)
+    if known is not None and event is EventKind.DECISION:
+        return PlatformAct(act=Act.RESTORE, comment_id=platform_id)
+    return None
 
 
 def pause(outcome: SendOutcome, endpoint: Endpoint, services: Services) -> None:

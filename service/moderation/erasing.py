@@ -166,7 +166,6 @@ def _forget_records(person: Sender, services: Services) -> None:
 
 
 def _account_of(sender: Sender) -> Sender:
-    """Return the keys of a sender's account, e-mail and name."""
     return replace(_person_keys(sender), address_key=None)
 
 

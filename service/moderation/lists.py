@@ -162,7 +162,6 @@ def _keyed(keys: Iterable[str | None]) -> Recognised:
 
 
 def short_label(key: str) -> str:
-    """Return the beginning of a keyed hash, which distinguishes entries for people."""
     return key[:8]
 
 

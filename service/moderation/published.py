@@ -15,7 +15,6 @@ from service.domain.site import Site
 from service.ports.services import Services
 
 PAGE = 200
-"""The number of comments on a page."""
 # The newest version is found for this many edited comments with replies, up to this version.
 _EDITED, _VERSIONS = 50, 20
 

@@ -208,13 +208,11 @@ def export_found(line: str, form: str, services: Services, *, user: User) -> Ite
     find = services.search.find
 
     def rows() -> Iterator[Case]:
-        cursor = None
-        while True:
-            page = find(query, site_ids=site_ids, cursor=cursor, limit=_PORTION)
+        cursor: str | None = ""
+        while cursor is not None:
+            page = find(query, site_ids=site_ids, cursor=cursor or None, limit=_PORTION)
             yield from page.cases
             cursor = page.next_cursor
-            if cursor is None:
-                return
 
     return rows()
 

@@ -1,8 +1,7 @@
 """Counts decisions in the histories, at once or as soon as possible, and rebuilds histories.
 
-A decision is stored as unremembered in its own transaction, and marked as remembered after all
-follow-ups; `remember_open` repeats failed ones. Everything may run twice: a decision is counted
-once. A rebuild's place is stored on the histories' server, so that both are lost together.
+A decision is marked as remembered after all follow-ups; `remember_open` repeats failed ones. All
+may run twice. A rebuild's place is stored on the histories' server, to be lost together.
 """
 
 from __future__ import annotations

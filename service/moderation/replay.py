@@ -54,44 +54,40 @@ def replay(
     """
     ordered = sorted(archive, key=lambda one: (moment_of(one), one.comment.id))
     taught, number = Taught(salt=salt), 0
-    for archived, frozen in _judged(ordered, model):
-        comment = archived.comment
-        learning = lean_on(frozen, comment, taught, word_hashes=None, promised=model.cutoffs)
-        audited = is_audited(comment.id, audit_share)
-        asked = decides_all or audited or learning.outcome is Outcome.UNSURE
-        if asked and not learning.degraded:
-            number += 1
-            example = make_example(
-                number,
-                comment,
-                learning,
-                Decision(
+    for start in range(0, len(ordered), _BATCH):
+        some = ordered[start : start + _BATCH]
+        unknown, now = [History()] * len(some), moment_of(some[-1])
+        verdicts = judge_comments([one.comment for one in some], model, histories=unknown, now=now)
+        for archived, frozen in zip(some, verdicts, strict=True):
+            comment = archived.comment
+            learning = lean_on(frozen, comment, taught, word_hashes=None, promised=model.cutoffs)
+            audited = is_audited(comment.id, audit_share)
+            asked = decides_all or audited or learning.outcome is Outcome.UNSURE
+            if asked and not learning.degraded:
+                number += 1
+                decision = Decision(
                     id=comment.id,
                     comment_id=comment.id,
                     ruling=Ruling.REJECT if archived.is_spam else Ruling.APPROVE,
                     decided_by="owner",
                     decided_at=moment_of(archived),
-                ),
-                hand=Hand.OWNER,
-                teacher=f"owner of {comment.site_id}",
-                audited=audited,
-                audit_share=audit_share,
-                salt=salt,
-            )
-            taught = taught.after([example])
-        yield Played(archived=archived, asked=asked, frozen=frozen, learning=learning)
-
-
-def _judged(ordered: Sequence[Archived], model: JudgingModel) -> Iterator[tuple[Archived, Verdict]]:
-    for start in range(0, len(ordered), _BATCH):
-        some = ordered[start : start + _BATCH]
-        unknown, now = [History()] * len(some), moment_of(some[-1])
-        verdicts = judge_comments([one.comment for one in some], model, histories=unknown, now=now)
-        yield from zip(some, verdicts, strict=True)
+                )
+                example = make_example(
+                    number,
+                    comment,
+                    learning,
+                    decision,
+                    hand=Hand.OWNER,
+                    teacher=f"owner of {comment.site_id}",
+                    audited=audited,
+                    audit_share=audit_share,
+                    salt=salt,
+                )
+                taught = taught.after([example])
+            yield Played(archived=archived, asked=asked, frozen=frozen, learning=learning)
 
 
 def moment_of(archived: Archived) -> datetime:
-    """Return when a comment was written, or received if that is unknown."""
     return archived.comment.written_at or archived.comment.received_at
 
 
@@ -138,5 +134,4 @@ class Weeks:
             week.learning.add(played.learning.outcome, is_spam=is_spam)
 
     def rows(self) -> list[Week]:
-        """Return a row per week, in order, with the sum as the last."""
         return sorted(self._weeks.values(), key=lambda one: (one.week == TOTAL, one.week))

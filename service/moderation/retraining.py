@@ -247,13 +247,8 @@ def refuse_retrained(retraining: Retraining, services: Services, *, by: str) -> 
 def _put_end(ended: Retraining, services: Services) -> Retraining:
     ended = replace(ended, ended_at=services.clock(), seen_at=services.clock(), seconds_left=None)
     said = ended.recommendation.value if ended.recommendation else ended.state.value
-    act = make_act(
-        services,
-        actor=ended.asked_by,
-        act="end retraining",
-        subject=ended.id,
-        detail=f"{said}: {ended.version}" if ended.version else said,
-    )
+    by, detail = ended.asked_by, f"{said}: {ended.version}" if ended.version else said
+    act = make_act(services, actor=by, act="end retraining", subject=ended.id, detail=detail)
     services.retrainings.put(ended, act=act)
     log.info("retraining ended", extra={"retraining_id": ended.id, "state": said})
     return ended

@@ -1,13 +1,12 @@
 """Handles edits, deletions, reports and appeals of stored comments.
 
 The first version is stored under the site's own id, each later one under `<id>@2`, `<id>@3` and so
-on. Storing a later version withdraws the earlier ones: comments are judged as the site shows them,
-and their earlier text is deleted.
+on, which withdraws the earlier ones and deletes their text.
 
-A person's ruling applies to later edits that change little of the text that was ruled on, compared
-by stored digests of that text. An approval stays unless the edit adds a link, a contact, an offer
-or many words; a rejection stays only if the edit adds and removes nothing of that kind. Any other
-edit is judged, and that of a rejected comment goes to a person unless it is spam.
+A person's ruling applies to later edits that change little of the text, compared by digests. An
+approval stays unless the edit adds a link, a contact, an offer or many words; a rejection stays
+only if the edit adds and removes nothing of that kind. Any other edit is judged, and that of a
+rejected comment goes to a person unless it is spam.
 """
 
 from __future__ import annotations
@@ -54,7 +53,6 @@ _NAMES_AT_ONCE = 50
 
 
 def looks_like_version(site_comment_id: str) -> bool:
-    """Return True if a site's id looks like a later version of another comment."""
     return unversioned(site_comment_id) != site_comment_id
 
 
@@ -197,7 +195,6 @@ def _keep_ruling(comment: Comment, services: Services) -> None:
 
 
 def _why_kept(comment: Comment, ruled: RuledText) -> str | None:
-    """Return why a ruling holds for an edit, None if it does not."""
     change = measure(ruled, comment)
     if not change.is_small or change.opens_way or (change.closes_way and not ruled.approved):
         return None

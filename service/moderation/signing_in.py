@@ -1,8 +1,7 @@
 """Begins and ends moderators' sessions, and checks their second factors.
 
-Codes are those of TOTP (RFC 6238): six digits, HMAC-SHA-1, a new one every 30 seconds. The shared
-secret is not stored. It is derived from a stored random seed, and a secret of the instance that is
-not in the database.
+Codes are those of TOTP (RFC 6238). The shared secret is not stored: it is derived from a stored
+random seed, and a secret of the instance that is not in the database.
 """
 
 from __future__ import annotations
