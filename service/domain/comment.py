@@ -117,8 +117,7 @@ class Sender:
     of the normalised name. `account_key` is of the site and the account's id; without an id, of the
     site, the name and the e-mail address. `email_domain` and `system`, the number of the autonomous
     system, are not hashed. `before_rotation` has the keys under the previous secret, then those of
-    the e-mail address as typed, if that differs from its normal form. `listings` are looked up when
-    the comment is received, because its address is not stored.
+    the e-mail address as typed, if that differs from its normal form.
     """
 
     address_key: str | None = None

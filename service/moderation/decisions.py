@@ -35,10 +35,10 @@ def decide_comment(
     """Record a ruling and return the resulting case.
 
     A repeat changes nothing, unless it decides an appeal; another ruling undoes the first. The
-    site's message and the log entry are stored with it. The message is sent after the undo time, or
-    `at_once`. `decision_id` makes a repeated call idempotent. Raises `NotFoundError` if the comment
-    is unknown or another site's, and `ConflictError` if it is withdrawn or, with `instead_of`, if
-    another decision than these is in force and rules otherwise.
+    site's message is sent after the undo time, or `at_once`. `decision_id` makes a repeated call
+    idempotent. Raises `NotFoundError` if the comment is unknown or another site's, and
+    `ConflictError` if it is withdrawn or, with `instead_of`, if another decision than these is in
+    force and rules otherwise.
     """
     case = services.cases.get(comment_id, site_id=site_id)
     if _was_made(case, decision_id):
