@@ -38,9 +38,9 @@ from service.stores.form_challenges import AltchaFormChallenges
 from service.stores.passwords import PasswordHasher
 from service.stores.sql import SqlStores, create_engine
 from service.stores.sql.list_entries import BookKeeper
-from service.stores.valkey.client import ValkeyStore
 from service.stores.valkey.history import ValkeyHistoryStore
 from service.stores.valkey.notes import DigestClaims, RebuildPlace, SpentTokens
+from service.tasks.broker import open_client
 from service.tasks.queue import ValkeyScoringQueue, ValkeyWaker, Wake
 from service.training_runs import TrainingProcesses, own_versions_folder, versions_folder
 from service.watching.counting import CountingObserver
@@ -65,6 +65,7 @@ class Wired:
         self.folder = DataFolder(settings.data_dir)
         self.engine = open_engine(settings, self.folder)
         self.valkey_url = find_valkey_url(settings, self.folder)
+        self.valkey = open_client(self.valkey_url)
         secret = _secret_key(settings, self.folder)
         self.session_secret = _derive(secret, "sessions").hex()
         self.metrics_token = _long_secret(settings.metrics_token, "METRICS_TOKEN")
@@ -74,26 +75,20 @@ class Wired:
         self.counting = CountingObserver(self.registry)
         sa.event.listen(self.engine, "handle_error", self._count_error)
         stores = SqlStores(self.engine)
-        queue = ValkeyScoringQueue(self.valkey_url)
-        delivery_queue = ValkeyWaker(self.valkey_url, Wake.DELIVER)
-        trainer_queue = ValkeyWaker(self.valkey_url, Wake.RETRAIN)
         history = open_history(settings, self.valkey_url)
         # On the histories' server, to be lost together with them.
         server, is_cluster = find_history_server(settings, self.valkey_url)
         rebuild_place = RebuildPlace(server, cluster=is_cluster)
         spent_tokens = SpentTokens(server, cluster=is_cluster)
         digest_claims = DigestClaims(self.valkey_url)
-        self._on_valkey: tuple[ValkeyScoringQueue | ValkeyWaker | ValkeyStore, ...] = (
-            *(queue, delivery_queue, trainer_queue),
-            *(history, rebuild_place, spent_tokens, digest_claims),
-        )
+        self._on_valkey = (self.valkey, history, rebuild_place, spent_tokens, digest_claims)
         self.services = Services(
             **vars(stores),
             clock=_now,
             new_id=new_id,
             new_secret=lambda: secrets.token_urlsafe(32),
             observer=self.counting,
-            queue=queue,
+            queue=ValkeyScoringQueue(self.valkey),
             form_challenges=AltchaFormChallenges(_derive(secret, "tokens of forms")),
             spent_tokens=spent_tokens,
             current_model=self.models.current,
@@ -107,14 +102,14 @@ class Wired:
             entries_in_force=BookKeeper(stores.list_entries, _now).current,
             sender_secret=_derive(secret, "senders"),
             sender_secrets=_sender_secrets(settings, secret),
-            delivery_queue=delivery_queue,
+            delivery_queue=ValkeyWaker(self.valkey, Wake.DELIVER),
             notifier=HttpSiteNotifier(outbound_rules(settings)),
             statements=StatementLinks(
                 secret=_derive(secret, "statements"),
                 pages_url=(settings.pages_url or "").rstrip("/"),
             ),
             versions=VersionShelf(partial(versions_folder, settings)),
-            trainer_queue=trainer_queue,
+            trainer_queue=ValkeyWaker(self.valkey, Wake.RETRAIN),
             taught=_open_taught(stores, settings, _learning_salt(secret)),
             passwords=PasswordHasher(),
             second_factor_secret=_derive(secret, "second factors"),

@@ -27,7 +27,6 @@ from service.processes.operating import expose, state_parts
 from service.processes.starting import start
 from service.settings import Settings
 from service.stores.sql import ping, prove_write
-from service.tasks.broker import open_client
 from service.tasks.broker import prove_write as prove_queue_write
 from service.tasks.heartbeat import BACKGROUND, live_workers
 from service.web.app import create_app
@@ -114,7 +113,7 @@ def web_config(wired: Wired) -> WebConfig:
 def readiness_checks(wired: Wired) -> Checks:
     """Return one check per part; `slopsieve doctor` runs these and more."""
     services = wired.services
-    client = open_client(wired.valkey_url)
+    client = wired.valkey
     database_proof = write_proof(
         ping=lambda: ping(wired.engine),
         prove_write=lambda: prove_write(wired.engine, at=services.clock()),

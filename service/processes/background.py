@@ -28,7 +28,6 @@ from service.moderation.signing_in import prune_sessions
 from service.moderation.versions import tidy_retrainings, tidy_versions
 from service.processes.operating import expose
 from service.processes.starting import start
-from service.tasks.broker import open_client
 from service.tasks.dispatcher import Dispatcher
 from service.tasks.heartbeat import BACKGROUND, INTERVAL_SECONDS, Heartbeat
 from service.tasks.queue import Wake, listen_for_ever
@@ -83,7 +82,7 @@ def run_background(wired: Wired) -> None:
     listening = (wired.valkey_url, events.put)
     threading.Thread(target=listen_for_ever, args=listening, daemon=True).start()
     log.info("background started", extra={"pid": os.getpid()})
-    heartbeat = Heartbeat(open_client(wired.valkey_url), BACKGROUND, retrains=retrains)
+    heartbeat = Heartbeat(wired.valkey, BACKGROUND, retrains=retrains)
     _deliver_until_stopped(events, dispatcher, retraining, schedule, heartbeat)
     for one in schedules:
         one.stop()

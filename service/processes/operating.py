@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from functools import partial
 
-import redis
 from prometheus_client.metrics_core import Metric
 
 from service.domain.errors import StoreUnavailableError
@@ -15,7 +14,6 @@ from service.domain.figures import Waiting
 from service.domain.retraining import Recommendation, RetrainingState
 from service.moderation.figures import FigureBook
 from service.stores.files.model_versions import NO_VERSION
-from service.tasks.broker import open_client
 from service.tasks.heartbeat import BACKGROUND, WORKERS, live_workers
 from service.watching.exposition import Exposition, Part, Read, as_metric
 from service.wiring import Wired
@@ -93,12 +91,11 @@ def expose(
 
 def state_parts(wired: Wired) -> dict[str, Part]:
     """Return the parts that are read for scrapes, by name."""
-    client = open_client(wired.valkey_url)
     book = FigureBook(wired.services)
     return {
         "queue": Part(read=partial(_queue, wired)),
         "backlog": Part(read=partial(_backlog, wired)),
-        "processes": Part(read=partial(_processes, client)),
+        "processes": Part(read=partial(_processes, wired)),
         "history": Part(read=partial(_history, wired)),
         "disk": Part(read=partial(_disk, wired), every_seconds=15.0),
         "backup": Part(read=partial(_backup, wired), every_seconds=_SLOW_SECONDS),
@@ -155,8 +152,8 @@ def _waiting(name: str, waiting: Waiting, now: datetime, **labels: str) -> Itera
     yield as_metric(f"slopsieve_{name}_oldest_seconds", about, max(0.0, age), labels)
 
 
-def _processes(client: redis.Redis) -> Iterator[Metric]:
-    workers, background = live_workers(client, WORKERS), live_workers(client, BACKGROUND)
+def _processes(wired: Wired) -> Iterator[Metric]:
+    workers, background = (live_workers(wired.valkey, kind) for kind in (WORKERS, BACKGROUND))
     trainers = [sign for sign in background if sign.retrains]
     for kind, alive in (("worker", workers), ("background", background), ("trainer", trainers)):
         yield _number("processes_alive", len(alive), kind=kind)

@@ -19,7 +19,7 @@ from service.domain.comment import CommentId
 from service.moderation.judging import judge_batch
 from service.processes.operating import expose, show_model
 from service.processes.starting import start
-from service.tasks.broker import QueueName, open_client
+from service.tasks.broker import QueueName
 from service.tasks.celery_app import make_celery
 from service.tasks.heartbeat import WORKERS, Heartbeat
 from service.wiring import Wired
@@ -67,7 +67,7 @@ def make_worker(wired: Wired) -> Any:
             judged_at = time.time()
 
     heartbeat = Heartbeat(
-        open_client(wired.valkey_url),
+        wired.valkey,
         WORKERS,
         lambda: (services.current_model().version, wired.models.problem),
         lambda: judged_at,

@@ -7,9 +7,11 @@ import json
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+import redis
 from redis.exceptions import RedisError
 
 from service.domain.comment import CommentId, Lane
@@ -29,39 +31,35 @@ _MESSAGES_AT_ONCE = 500
 _FAIL_FAST_SECONDS = 1.0
 
 
+@dataclass(eq=False)
 class ValkeyScoringQueue:
     """Publishes one message per id; see `ScoringQueue`. Thread-safe."""
 
-    def __init__(self, valkey_url: str) -> None:
-        self._client = open_client(valkey_url)
-        self._away_until = 0.0
+    client: redis.Redis
+    away_until: float = field(default=0.0, init=False)
 
     def put(self, ids: Sequence[CommentId], lane: Lane) -> None:
         """See `ScoringQueue.put`."""
-        if time.monotonic() < self._away_until:
+        if time.monotonic() < self.away_until:
             raise StoreUnavailableError("the queue was away a moment ago")
         queue = LANE_QUEUES[lane].value
         try:
             with queue_errors():
                 for first in range(0, len(ids), _MESSAGES_AT_ONCE):
                     portion = ids[first : first + _MESSAGES_AT_ONCE]
-                    self._client.lpush(queue, *(_message(one, queue) for one in portion))
+                    self.client.lpush(queue, *(_message(one, queue) for one in portion))
         except StoreUnavailableError as error:
-            self._away_until = time.monotonic() + _FAIL_FAST_SECONDS
+            self.away_until = time.monotonic() + _FAIL_FAST_SECONDS
             QUEUE_NOTICE.away(error)
             raise
         QUEUE_NOTICE.back()
 
     def depth(self) -> Mapping[Lane, int]:
         """See `ScoringQueue.depth`."""
-        with queue_errors(), self._client.pipeline(transaction=False) as pipeline:
+        with queue_errors(), self.client.pipeline(transaction=False) as pipeline:
             for queue in LANE_QUEUES.values():
                 pipeline.llen(queue.value)
             return dict(zip(LANE_QUEUES, pipeline.execute(), strict=True))
-
-    def close(self) -> None:
-        """Close the connections; the next call reconnects."""
-        self._client.close()
 
 
 def _message(comment_id: CommentId, queue: str) -> str:
@@ -95,31 +93,28 @@ class Wake(StrEnum):
     RETRAIN = "slopsieve.retrain"
 
 
+@dataclass(frozen=True)
 class ValkeyWaker:
     """Wakes the background process; see `DeliveryQueue` and `TrainerQueue`. Thread-safe.
 
     The work is in the database; a lost message only delays it.
     """
 
-    def __init__(self, valkey_url: str, wake: Wake) -> None:
-        self._wake = wake
-        self._client = open_client(valkey_url)
+    client: redis.Redis
+    reason: Wake
 
     def wake(self) -> None:
         """See `DeliveryQueue.wake`."""
-        with queue_errors(), self._client.pipeline(transaction=False) as pipeline:
+        with queue_errors(), self.client.pipeline(transaction=False) as pipeline:
             # One message is enough; they must not accumulate while no process listens.
-            pipeline.rpush(self._wake.value, "")
-            pipeline.ltrim(self._wake.value, 0, 0)
-            pipeline.expire(self._wake.value, 600)
+            pipeline.rpush(self.reason.value, "")
+            pipeline.ltrim(self.reason.value, 0, 0)
+            pipeline.expire(self.reason.value, 600)
             pipeline.execute()
 
     def is_heard(self) -> bool:
         """See `TrainerQueue.is_heard`."""
-        return any(sign.retrains for sign in live_workers(self._client, BACKGROUND))
-
-    def close(self) -> None:
-        self._client.close()
+        return any(sign.retrains for sign in live_workers(self.client, BACKGROUND))
 
 
 def listen_for_ever(valkey_url: str, woken: Callable[[Wake], object]) -> None:

@@ -27,9 +27,8 @@ def own_valkey():
 
 @pytest.fixture
 def queue(own_valkey):
-    queue = ValkeyScoringQueue(own_valkey.url)
-    yield queue
-    queue.close()
+    with contextlib.closing(open_client(own_valkey.url)) as client:
+        yield ValkeyScoringQueue(client)
 
 
 def ids(count):
