@@ -127,6 +127,7 @@ _RETRY_EVERY_SECONDS = 0.5
 _POLL_SECONDS = 0.2
 
 
+@dataclass(eq=False)
 class Exposition:
     """Serves a process's metrics, on a socket in `folder` and optionally as text.
 
@@ -134,25 +135,20 @@ class Exposition:
     the text only, each read at its own interval.
     """
 
-    def __init__(
-        self,
-        process: str,
-        registry: CollectorRegistry,
-        folder: Path,
-        own: Sequence[Read] = (),
-        parts: Mapping[str, Part] | None = None,
-    ) -> None:
-        self._process = process
-        self._registry = registry
-        self._folder = folder
-        self._own = own
-        self._parts = Readings(parts or {})
+    process: str
+    registry: CollectorRegistry
+    folder: Path
+    own: Sequence[Read] = ()
+    parts: Mapping[str, Part] | None = None
+
+    def __post_init__(self) -> None:
+        self._readings = Readings(self.parts or {})
         self._port: MetricsPort | None = None
         self._lock = threading.Lock()
         self._text, self._text_at = b"", float("-inf")
         self._socket: MetricsSocket | None = None
         try:
-            self._socket = MetricsSocket(folder, process, self._own_text)
+            self._socket = MetricsSocket(self.folder, self.process, self._own_text)
         except OSError as error:
             log.warning("this process shows no metrics", exc_info=error)
 
@@ -173,12 +169,12 @@ class Exposition:
             self._port.close()
         if self._socket:
             self._socket.close()
-        self._parts.close()
+        self._readings.close()
 
     def _write(self) -> bytes:
         slot = self._socket.slot if self._socket else "0"
-        own = self._own_text(slot, self._parts.look())
-        texts = [own, *_read_neighbours(self._folder, self._socket)]
+        own = self._own_text(slot, self._readings.look())
+        texts = [own, *_read_neighbours(self.folder, self._socket)]
         # All samples of a metric must follow its description.
         metrics: dict[str, str] = {}
         for metric in _METRIC.split("".join(texts))[1:]:
@@ -191,13 +187,13 @@ class Exposition:
         return "".join(f"# HELP {metric}" for metric in metrics.values()).encode()
 
     def _own_text(self, slot: str, more: Iterable[Metric] = ()) -> str:
-        found = [*self._registry.collect(), *more]
-        for read in self._own:
+        found = [*self.registry.collect(), *more]
+        for read in self.own:
             try:
                 found += read()
             except Exception as error:  # The other numbers are still useful.
                 log.warning("numbers could not be read", exc_info=error)
-        labelled = _Labelled(found, {"process": self._process, "slot": slot})
+        labelled = _Labelled(found, {"process": self.process, "slot": slot})
         return generate_latest(labelled).decode()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -39,9 +40,9 @@ class Circuit:
         self._lock = threading.Lock()
         self._failures = 0
         self._pause_seconds = _FIRST_PAUSE_SECONDS
-        # None while the circuit is closed; otherwise the time from which one call may try.
+        # None while the circuit is closed; else the time from which one call may try, infinite
+        # while it does.
         self._opens_until: float | None = None
-        self._is_tried = False
         self.opened = 0
         self.refused = 0
 
@@ -50,11 +51,11 @@ class Circuit:
         with self._lock:
             is_try = self._opens_until is not None
             if self._opens_until is not None:
-                if self._is_tried or self._monotonic() < self._opens_until:
+                if self._monotonic() < self._opens_until:
                     self.refused += 1
                     msg = "the history store did not answer lately and is left alone for a while"
                     raise StoreUnavailableError(msg)
-                self._is_tried = True
+                self._opens_until = math.inf
         try:
             answer = question()
         except StoreUnavailableError:
@@ -62,8 +63,8 @@ class Circuit:
             raise
         except BaseException:
             # Other errors say nothing about the store's health: the next call may try.
-            with self._lock:
-                self._is_tried = self._is_tried and not is_try
+            if is_try:
+                self._opens_until = -math.inf
             raise
         self._succeeded()
         return answer
@@ -77,7 +78,6 @@ class Circuit:
         with self._lock:
             self._failures += 1
             if is_try:
-                self._is_tried = False
                 self._pause_seconds = min(2 * self._pause_seconds, _MAX_PAUSE_SECONDS)
             elif self._opens_until is not None or self._failures < _FAILURES_TO_OPEN:
                 # Calls that began before the circuit opened change nothing.
@@ -96,7 +96,6 @@ class Circuit:
             self._failures = 0
             self._pause_seconds = _FIRST_PAUSE_SECONDS
             self._opens_until = None
-            self._is_tried = False
         if was_open:
             log.info("the history store answers again", extra={"calls": self._name})
 
