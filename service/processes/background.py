@@ -129,70 +129,53 @@ def _deliver_until_stopped(
 
 def jobs(wired: Wired) -> list[Job]:
     """Return the periodic jobs. Each may run twice."""
-    services, settings = wired.services, wired.settings
+    services, settings, runs = wired.services, wired.settings, wired.runs
     memory = GroupingMemory(services.new_id("lease"))
-    keep_deliveries = timedelta(days=settings.keep_deliveries_days)
     return [
         # Ids that the queue lost are found within half a minute of an empty lane.
-        Job(TaskName.SWEEP_STRANDED, 10.0, lambda _: sweep_stranded(services)),
+        Job(TaskName.SWEEP_STRANDED, 10.0, lambda goes_on: sweep_stranded(services)),
         # Histories learn each decision as it is made; this finds the ones that they missed.
         Job(TaskName.REMEMBER_OPEN, 10.0, _while_any(lambda: remember_open(services))),
         # Every verdict is degraded until blank histories are filled.
-        Job(
-            TaskName.REBUILD_HISTORY,
-            5.0,
-            lambda goes_on: rebuild_if_blank(services, goes_on=goes_on),
-            share=0.5,
-        ),
+        Job(TaskName.REBUILD_HISTORY, 5.0, partial(rebuild_if_blank, services), share=0.5),
         # New comments can be searched after it; after an upgrade there may be a million.
-        Job(
-            TaskName.UPDATE_SEARCH_INDEX,
-            5.0,
-            lambda goes_on: update_search_index(services, goes_on=goes_on),
-        ),
+        Job(TaskName.UPDATE_SEARCH_INDEX, 5.0, partial(update_search_index, services)),
         # Its share is low, because judging comes first.
-        Job(
-            TaskName.GROUP_FRESH,
-            10.0,
-            lambda goes_on: group_fresh(services, memory, goes_on=goes_on),
-            share=0.1,
-        ),
+        Job(TaskName.GROUP_FRESH, 10.0, partial(group_fresh, services, memory), share=0.1),
         # Retention is counted in days.
         Job(
             TaskName.PRUNE_DELIVERIES,
             300.0,
-            lambda goes_on: prune_deliveries(services, keep=keep_deliveries, goes_on=goes_on),
+            partial(prune_deliveries, services, keep=timedelta(settings.keep_deliveries_days)),
         ),
         Job(
             TaskName.PRUNE_COMMENTS,
             300.0,
-            lambda goes_on: prune_comments(
+            partial(
+                prune_comments,
                 services,
                 keep=_days(settings.keep_comments_days),
                 keep_spam=_days(settings.keep_spam_days),
                 keep_held_spam=_days(settings.keep_held_spam_days),
-                goes_on=goes_on,
             ),
         ),
-        Job(TaskName.PRUNE_RETRAININGS, 900.0, lambda _: tidy_retrainings(services, wired.runs)),
+        Job(TaskName.PRUNE_RETRAININGS, 900.0, lambda goes_on: tidy_retrainings(services, runs)),
         Job(TaskName.PRUNE_SESSIONS, 3_600.0, _while_any(lambda: prune_sessions(services))),
     ]
 
 
 def slow_jobs(wired: Wired) -> list[Job]:
     """Return the jobs that may wait for a mail server or a second judge."""
-    found = [Job(TaskName.SEND_DIGESTS, 600.0, lambda _: _send_digests(wired))]
+    found = [Job(TaskName.SEND_DIGESTS, 600.0, lambda goes_on: _send_digests(wired))]
     if wired.services.second_judge is not None:
         judging = SecondJudging(wired.services)
-        found.append(Job(TaskName.ASK_SECOND_JUDGE, 10.0, lambda _: judging.run()))
+        found.append(Job(TaskName.ASK_SECOND_JUDGE, 10.0, lambda goes_on: judging.run()))
     return found
 
 
 def retraining_job(wired: Wired) -> Job:
     """Return the job that runs a retraining that is due or requested."""
-    return Job(
-        TaskName.RETRAIN, 600.0, lambda goes_on: retrain(wired, goes_on), turn_seconds=math.inf
-    )
+    return Job(TaskName.RETRAIN, 600.0, partial(retrain, wired), turn_seconds=math.inf)
 
 
 def _while_any(run: Callable[[], int]) -> Callable[[GoesOn], int]:

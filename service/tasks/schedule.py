@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 
 from service.domain.errors import ModerationError, StoreUnavailableError
 
@@ -39,14 +40,14 @@ Run = Callable[[], object]
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A function to call periodically, first when the process starts.
+    """A function to call with `goes_on`, a `GoesOn`, periodically; first when the process starts.
 
     A run that `turn_seconds` cut off continues soon: the job then takes `share` of the time.
     """
 
     task: TaskName
     every_seconds: float
-    run: Callable[[GoesOn], object]
+    run: Callable[..., object]
     turn_seconds: float = 0.5
     share: float = 0.25
 
@@ -116,7 +117,7 @@ class Schedule:
 
         extra = {"task": job.task.value}
         try:
-            self.watch(job.task.value, lambda: job.run(goes_on))()
+            self.watch(job.task.value, partial(job.run, goes_on=goes_on))()
         except StoreUnavailableError:
             if not self._store_is_away:
                 log.warning("stores are away, the next run tries again", extra=extra)
