@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import logging
 import os
 import signal
@@ -24,8 +23,7 @@ from service.domain.finding import Finding, fail, well
 from service.listening import listen
 from service.processes.http_server import HttpServer
 from service.processes.operating import expose, state_parts
-from service.processes.starting import start
-from service.settings import Settings
+from service.processes.starting import starting
 from service.stores.sql import ping, prove_write
 from service.tasks.broker import prove_write as prove_queue_write
 from service.tasks.heartbeat import BACKGROUND, live_workers
@@ -46,16 +44,11 @@ _UNKNOWN = fail(
 
 def main() -> None:
     """Run the API process."""
-    wired, listener, shared = start("app", _prepare, inherits_socket=True)
-    serve(wired, listener, shared=shared)
+    with starting("app") as (settings, inherited):
+        wired = Wired(settings)
+        listener = listen(settings) if inherited is None else socket.socket(fileno=inherited)
+    serve(wired, listener, shared=inherited is not None)
     wired.close()
-
-
-def _prepare(settings: Settings, given: argparse.Namespace) -> tuple[Wired, socket.socket, bool]:
-    wired = Wired(settings)
-    shared = given.fd is not None
-    listener = socket.socket(fileno=given.fd) if shared else listen(settings)
-    return wired, listener, shared
 
 
 def serve(wired: Wired, listener: socket.socket, *, shared: bool = False) -> None:

@@ -27,7 +27,7 @@ from service.moderation.retraining import retrain_if_wanted
 from service.moderation.signing_in import prune_sessions
 from service.moderation.versions import tidy_retrainings, tidy_versions
 from service.processes.operating import expose
-from service.processes.starting import start
+from service.processes.starting import starting
 from service.tasks.dispatcher import Dispatcher
 from service.tasks.heartbeat import BACKGROUND, INTERVAL_SECONDS, Heartbeat
 from service.tasks.queue import Wake, listen_for_ever
@@ -51,7 +51,9 @@ def main() -> None:
     """Run the background process."""
     # Callbacks and upkeep can wait; clients wait for the API and the workers.
     os.nice(_NICENESS)
-    run_background(start("background", lambda settings, _: Wired(settings)))
+    with starting("background") as (settings, _):
+        wired = Wired(settings)
+    run_background(wired)
     sys.exit()
 
 

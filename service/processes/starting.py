@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import signal
 import sys
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from service.child_processes import die_with
 from service.domain.errors import ModerationError
@@ -14,25 +14,17 @@ from service.logs import configure_logging
 from service.settings import Settings, load_settings
 from service.start_error import ExitCode
 
-_T = TypeVar("_T")
 
+@contextmanager
+def starting(process: str) -> Iterator[tuple[Settings, int | None]]:
+    """Tie this process to its parent; yield the settings and the socket to serve on, if any.
 
-def start(
-    process: str,
-    prepare: Callable[[Settings, argparse.Namespace], _T],
-    *,
-    inherits_socket: bool = False,
-) -> _T:
-    """Parse the command line, tie this process to its parent and return the result of `prepare`.
-
-    `prepare` receives the settings and the arguments; with `inherits_socket` these include `fd`,
-    the number of a listening socket, or None. A `ModerationError` ends the process with one line
-    and an exit code.
+    The socket is the number of a listening socket that the parent passed. A `ModerationError` while
+    the block runs ends the process with one line and an exit code.
     """
     arguments = argparse.ArgumentParser(prog=f"python -m {__package__}.{process}")
     arguments.add_argument("--parent", type=int, help="the process to die with")
-    if inherits_socket:
-        arguments.add_argument("--fd", type=int, help="a listening socket to serve on")
+    arguments.add_argument("--fd", type=int, help="a listening socket to serve on")
     given = arguments.parse_args()
     configure_logging()
     if given.parent:
@@ -42,7 +34,7 @@ def start(
         # Log lines use the same name as metrics.
         name = "api" if process == "app" else process
         configure_logging(settings.log_format, process=name)
-        return prepare(settings, given)
+        yield settings, given.fd
     except ModerationError as error:
         sys.stderr.write(f"{error}\n")
         sys.exit(getattr(error, "exit_code", ExitCode.SETTINGS))

@@ -18,7 +18,7 @@ from celery.worker import state
 from service.domain.comment import CommentId
 from service.moderation.judging import judge_batch
 from service.processes.operating import expose, show_model
-from service.processes.starting import start
+from service.processes.starting import starting
 from service.tasks.broker import QueueName
 from service.tasks.celery_app import make_celery
 from service.tasks.heartbeat import WORKERS, Heartbeat
@@ -29,7 +29,9 @@ log = logging.getLogger(__name__)
 
 def main() -> None:
     """Run the worker process."""
-    sys.exit(run_worker(start("worker", lambda settings, _: Wired(settings))))
+    with starting("worker") as (settings, _):
+        wired = Wired(settings)
+    sys.exit(run_worker(wired))
 
 
 def run_worker(wired: Wired) -> int:
