@@ -6,9 +6,8 @@ import hashlib
 import logging
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import TSQUERY
@@ -54,19 +53,14 @@ _DEGRADED, _AUDIT = f"{_FLAG}degraded", f"{_FLAG}audit"
 _FLAGS = {Field.DEGRADED: _DEGRADED, Field.AUDIT: _AUDIT}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Phrase:
-    """Consecutive terms; with `begins` the last one is a prefix."""
-
-    terms: tuple[str, ...]
-    begins: bool = False
+# Consecutive terms. One that ends with an asterisk is a prefix.
+Terms = tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Need:
-    """A condition: one of these phrases, or none of them if `negated`."""
+class Need(NamedTuple):
+    """A condition: one of these sequences of terms, or none of them if `negated`."""
 
-    any_of: tuple[Phrase, ...]
+    any_of: tuple[Terms, ...]
     negated: bool = False
 
 
@@ -98,18 +92,17 @@ def needs_of(query: SearchQuery) -> list[Need]:
     """Return a query's conditions on terms, without the fields that are not indexed as terms."""
     # Excluding "yes" is the same as requiring "no", and vice versa.
     needs = [
-        Need(any_of=(_one(_FLAGS[term.field]),), negated=(term.value == "no") is not term.negated)
+        Need(((_FLAGS[term.field],),), negated=(term.value == "no") is not term.negated)
         for term in query.of(*_FLAGS)
     ]
-    for field, phrase_of_term in _PHRASES.items():
+    for field, indexed in _INDEXED.items():
         terms = query.of(field)
-        wanted = [phrase_of_term(term) for term in terms if not term.negated]
+        wanted = [indexed(term) for term in terms if not term.negated]
         if field in SINGLE and wanted:
-            needs.append(Need(any_of=tuple(wanted)))
+            needs.append(Need(tuple(wanted)))
         else:
-            needs += [Need(any_of=(phrase,)) for phrase in wanted]
-        unwanted = [phrase_of_term(term) for term in terms if term.negated]
-        needs += [Need(any_of=(phrase,), negated=True) for phrase in unwanted]
+            needs += [Need((one,)) for one in wanted]
+        needs += [Need((indexed(term),), negated=True) for term in terms if term.negated]
     return needs
 
 
@@ -117,12 +110,12 @@ def site_needs(site_ids: SiteIds) -> list[Need]:
     """Return the condition that a comment is of one of these sites, if they are few."""
     if not site_ids or len(site_ids) > _MAX_SITE_TERMS:
         return []
-    return [Need(any_of=tuple(_one(f"{_SITE}{_digest(site_id)}") for site_id in site_ids))]
+    return [Need(tuple((f"{_SITE}{_digest(site_id)}",) for site_id in site_ids))]
 
 
 def domain_need(domain: str) -> Need:
     """Return the condition that a comment links to this host or domain."""
-    return Need(any_of=(_one(domain_term(domain)),))
+    return Need(((domain_term(domain),),))
 
 
 def _verdict_terms(verdict: Verdict | None) -> Iterator[str]:
@@ -146,11 +139,11 @@ def _bounded(terms: Sequence[str]) -> Iterator[str]:
         yield term
 
 
-def _words(kind: str, term: Term) -> Phrase:
-    words = phrase_of(term.value)
-    last = words[-1]
-    begins = stands_alone(last) or (not term.exact and len(last) >= MIN_PREFIX_CHARS)
-    return Phrase(terms=tuple(f"{kind}{word}" for word in words), begins=begins)
+def _words(kind: str, term: Term) -> Terms:
+    *words, last = phrase_of(term.value)
+    if stands_alone(last) or (not term.exact and len(last) >= MIN_PREFIX_CHARS):
+        last = f"{last}*"
+    return tuple(f"{kind}{word}" for word in (*words, last))
 
 
 def _digest(text: str) -> str:
@@ -158,18 +151,14 @@ def _digest(text: str) -> str:
 
 
 # Decisions and reports change, so stores look them up; sites are limited to the account's.
-_PHRASES: Mapping[Field, Callable[[Term], Phrase]] = {
+_INDEXED: Mapping[Field, Callable[[Term], Terms]] = {
     Field.TEXT: lambda term: _words(_WORD, term),
     Field.AUTHOR: lambda term: _words(_AUTHOR, term),
-    Field.DOMAIN: lambda term: _one(domain_term(host_of(term.value) or term.value)),
-    Field.SIGNAL: lambda term: _one(f"{_SIGNAL}{_digest(term.value.lower())}"),
-    Field.MODEL: lambda term: _one(f"{_MODEL}{_digest(term.value)}"),
-    Field.OUTCOME: lambda term: _one(f"{_OUTCOME}{term.value}"),
+    Field.DOMAIN: lambda term: (domain_term(host_of(term.value) or term.value),),
+    Field.SIGNAL: lambda term: (f"{_SIGNAL}{_digest(term.value.lower())}",),
+    Field.MODEL: lambda term: (f"{_MODEL}{_digest(term.value)}",),
+    Field.OUTCOME: lambda term: (f"{_OUTCOME}{term.value}",),
 }
-
-
-def _one(term: str) -> Phrase:
-    return Phrase(terms=(term,))
 
 
 log = logging.getLogger(__name__)
@@ -360,7 +349,7 @@ def _fts5(needs: Sequence[Need]) -> str:
 
 
 def _any_fts5(need: Need) -> str:
-    phrases = [f'"{" ".join(one.terms)}"{"*" if one.begins else ""}' for one in need.any_of]
+    phrases = [f'"{" ".join(terms)}"'.replace('*"', '"*') for terms in need.any_of]
     return f"({' OR '.join(phrases)})"
 
 
@@ -368,11 +357,8 @@ def _tsquery(needs: Sequence[Need]) -> str:
     """Return the conditions as a `tsquery` for PostgreSQL."""
     wanted = []
     for need in needs:
-        phrases = [
-            " <-> ".join(f"'{term}'" for term in phrase.terms) + (":*" if phrase.begins else "")
-            for phrase in need.any_of
-        ]
-        any_of = " | ".join(f"({phrase})" for phrase in phrases)
+        quoted = [[f"'{term}'".replace("*'", "':*") for term in terms] for terms in need.any_of]
+        any_of = " | ".join(f"({' <-> '.join(phrase)})" for phrase in quoted)
         wanted.append(f"{'!' if need.negated else ''}({any_of})")
     return " & ".join(wanted)
 
