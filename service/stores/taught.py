@@ -6,7 +6,7 @@ import threading
 import time
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from service.domain.comment import CommentId, SiteId
@@ -48,7 +48,7 @@ class TaughtKeeper:
     sites: SiteStore
     users: UserStore
     audit_share: float
-    salt: int
+    salt: int = field(repr=False)
     recheck_seconds: float = RECHECK_SECONDS
     most: int = MOST_EXAMPLES
     block: int = EXAMPLE_BLOCK
