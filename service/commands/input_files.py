@@ -10,10 +10,12 @@ import shutil
 import sys
 import tempfile
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Self, TypeVar, cast
+
+import click
 
 from service.commands.output import progress_bar
 from service.commands.sources.encodings import LATIN, encoding_of
@@ -28,7 +30,7 @@ MAX_LINE_BYTES = 8 << 20
 # A wrong file has the same fault on every line; later ones are only counted.
 MAX_FAULTS_SHOWN = 20
 
-_Batch = TypeVar("_Batch", bound=Sequence[object])
+_Read = TypeVar("_Read")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +93,12 @@ class InputFile:
         self._file.seek(0)
         return hashlib.file_digest(self._file, "sha256").hexdigest()
 
-    def with_progress(self, label: str, batches: Iterable[_Batch]) -> Iterator[_Batch]:
-        """Yield batches read from this file, and show the progress after each."""
-        with progress_bar(label, self.size or None) as bar:
-            for batch in batches:
-                yield batch
-                bar.update(self._file.tell() - bar.pos if self.size else len(batch))
+    def with_progress(self, read: Iterable[_Read], label: str) -> Iterator[_Read]:
+        """Yield what is read from this file, and show the progress."""
+        with progress_bar(click.format_filename(label), self.size or None) as bar:
+            for one in read:
+                yield one
+                bar.update(self._file.tell() - bar.pos if self.size else 1)
 
     def text(self) -> io.TextIOWrapper:
         """Return the file as text, in UTF-16 or -32 after such a mark, else in UTF-8.

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import click
 
@@ -17,7 +17,7 @@ from models.card_figures import read_card
 from service.commands.input_files import MAX_FAULTS_SHOWN, STDIN, Broken, InputFile
 from service.commands.output import STDOUT, columns, open_whole, out_option
 from service.domain.comment import MAX_TEXT_BYTES, Comment
-from service.domain.dataset_row import comment_from_row
+from service.domain.dataset_row import LABELS, comment_from_row, label_problems
 from service.domain.errors import ModelUnavailableError, Problem
 from service.domain.sender import History
 from service.domain.verdict import Span, Verdict
@@ -187,32 +187,27 @@ def judge_file(
     All histories are empty. A comment that cannot be judged is reported as a broken line; the
     others are judged.
     """
-    lines = tally.whole_lines(file, labelled=labelled)
-    batches = iter(lambda: list(islice(lines, judging.batch_size)), [])
-    for batch in file.with_progress(click.format_filename(file.name), batches):
-        for judged in _judge(batch, file, judging, tally):
-            tally.judged += 1
-            yield judged
+    lines = file.with_progress(tally.whole_lines(file, labelled=labelled), file.name)
+    while batch := list(islice(lines, judging.batch_size)):
+        for line, verdict in zip(batch, _judge(batch, judging.model), strict=True):
+            if isinstance(verdict, Broken):
+                tally.add_fault(file, verdict)
+            else:
+                tally.judged += 1
+                yield line, verdict
 
 
-def _judge(
-    batch: list[DatasetLine], file: InputFile, judging: Judging, tally: Tally
-) -> Iterator[tuple[DatasetLine, Verdict]]:
+def _judge(batch: list[DatasetLine], model: JudgingModel) -> list[Verdict | Broken]:
     comments, histories = [line.comment for line in batch], [History()] * len(batch)
     try:
-        now = datetime.now(UTC)
-        verdicts = judge_comments(comments, judging.model, histories=histories, now=now)
+        return [*judge_comments(comments, model, histories=histories, now=datetime.now(UTC))]
     except Exception as error:  # noqa: BLE001  # an error of one comment must not stop the others
         if len(batch) > 1:
-            for line in batch:
-                yield from _judge([line], file, judging, tally)
-            return
+            return [judged for line in batch for judged in _judge([line], model)]
         # Only the type: the message could quote the comment.
         says = f"could not be judged ({type(error).__name__})"
         problem = Problem("text", says, "this is a fault of Slopsieve; please report it")
-        tally.add_fault(file, Broken(batch[0].number, (problem,)))
-        return
-    yield from zip(batch, verdicts, strict=True)
+        return [Broken(batch[0].number, (problem,))]
 
 
 def verdict_to_json(verdict: Verdict) -> dict[str, object]:
@@ -254,11 +249,11 @@ def _finish(tally: Tally) -> None:
 
 def _read_line(
     number: int,
-    row: Mapping[str, object],
+    row: Mapping[str, Any],
     file_stem: str,
     labelled: bool,  # noqa: FBT001  # the caller passes it by name
 ) -> DatasetLine | Broken:
-    comment_id, text, label = row.get("id"), row.get("text"), row.get("label")
+    comment_id, text = row.get("id"), row.get("text")
     problems = []
     if not isinstance(comment_id, str) or not 0 < len(comment_id) <= _MAX_ID_CHARS:
         problem = "is missing" if comment_id is None else "is not usable"
@@ -270,33 +265,20 @@ def _read_line(
     elif len(text.encode("utf-8", "surrogatepass")) > MAX_TEXT_BYTES:
         problem = f"is longer than {MAX_TEXT_BYTES:,} bytes"
         problems.append(Problem("text", problem, "shorten it; the API refuses it too"))
+    elif labelled and not problems:
+        problems += label_problems(row, text)
     if problems or not isinstance(text, str):
         return Broken(number, tuple(problems))
-    # Without labels in the file, a wrong label counts as none.
-    if label not in ("spam", "ham", None):
-        problems.append(Problem("label", "is none of the labels", 'use "spam", "ham" or null'))
-        label = None
-    spans, boundary = row.get("promo_spans"), row.get("boundary")
-    if not (
-        spans is None or (isinstance(spans, list) and all(_is_span(p, len(text)) for p in spans))
-    ):
-        remedy = "give a list of [start, end) pairs of character offsets"
-        problems.append(Problem("promo_spans", "does not fit the text", remedy))
-        spans = None
-    if not (boundary is None or (isinstance(boundary, int) and 0 <= boundary <= len(text))):
-        remedy = "give one character offset, or null"
-        problems.append(Problem("boundary", "does not fit the text", remedy))
-        boundary = None
-    if labelled and problems:
-        return Broken(number, tuple(problems))
+    labels = row if labelled else {}
+    label, spans, boundary = (labels.get(name) for name in ("label", "promo_spans", "boundary"))
     source = _name(row.get("source"), file_stem)
     return DatasetLine(
         number=number,
         comment=comment_from_row(row),
-        label=None if label is None else str(label),
+        label=label,
         source=source,
         facts=figures.Facts(
-            is_spam=None if label is None else label == "spam",
+            is_spam=None if label is None else LABELS[label],
             slices={
                 figures.SliceBy.SOURCE: source,
                 figures.SliceBy.KIND: _name(row.get("kind"), figures.NOT_STATED),
@@ -318,10 +300,3 @@ def _name(value: object, absent: str) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int):
         return absent
     return str(value)[:1_000].strip() or absent
-
-
-def _is_span(pair: object, n_chars: int) -> bool:
-    if not isinstance(pair, list) or len(pair) != 2:
-        return False
-    start, end = pair
-    return isinstance(start, int) and isinstance(end, int) and 0 <= start < end <= n_chars

@@ -12,7 +12,7 @@ import click
 from service.commands import opening, output
 from service.commands.input_files import InputFile
 from service.domain.comment import ListBasis, ListHits, ListKind, Sender
-from service.domain.errors import InvalidInputError, NotFoundError, Problem
+from service.domain.errors import InvalidInputError, NotFoundError, Problem, invalid_input
 from service.learning.evidence import LocalEvidence
 from service.moderation import erasing
 from service.moderation.acts import record_act
@@ -147,8 +147,7 @@ def reputation_import(
     with InputFile(file) as opened:
         parsed = lists.parse_list(opened.stream, kind)
         if opened.is_damaged:
-            problem = Problem("file", "cannot be read to its end", "fetch it again")
-            raise InvalidInputError([problem])
+            raise invalid_input("file", "cannot be read to its end", "fetch it again")
     # A date in the future is a mistake; the list must still age.
     listed_at = date or min(parsed.dated or now, now)
     days = expires_days or lists.default_expiry_days(kind)

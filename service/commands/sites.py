@@ -12,7 +12,7 @@ import click
 from service.commands import opening
 from service.commands.output import columns, print_rows
 from service.domain.decision import Mode
-from service.domain.errors import InvalidInputError, Problem
+from service.domain.errors import invalid_input
 from service.domain.list_entry import Effect, EntryFilter, EntryKind, ListEntry
 from service.domain.site import MAX_UNDO_SECONDS, Site, SiteSettings
 from service.moderation import sites
@@ -181,8 +181,7 @@ def sites_set(
         changed = sites.change_site_settings(site.id, change, services, actor=opening.ACTOR)
     except ValueError as error:
         remedy = "give a ham cutoff that is not above the spam cutoff"
-        problem = Problem("--ham-cutoff, --spam-cutoff", str(error), remedy)
-        raise InvalidInputError([problem]) from None
+        raise invalid_input("--ham-cutoff, --spam-cutoff", str(error), remedy) from None
     print_rows([_site_row(changed)])
 
 

@@ -85,32 +85,20 @@ def import_command(
     """
     importing, done = _Importing(services, site, with_decisions), 0
     with InputFile(file) as opened:
+        entries = opened.with_progress(_READERS[kind](opened), "Importing")
         try:
-            for batch in opened.with_progress("Importing", _batches(_READERS[kind](opened))):
-                importing.take(batch)
-                done += len(batch)
+            for entry in entries:
+                importing.add(entry)
+                done += 1
         except InvalidInputError:
+            importing.flush()
             if done:
                 click.echo(f"The {done:,} entries before the fault are kept.", err=True)
             raise
+    importing.flush()
     print_rows([importing.counts])
     if importing.counts["broken"] or importing.counts["conflicts"]:
         raise click.exceptions.Exit(1)
-
-
-def _batches(entries: Iterator[Entry]) -> Iterator[list[Entry]]:
-    """Yield the entries in batches; those that precede a fault come before it is raised."""
-    batch: list[Entry] = []
-    try:
-        for entry in entries:
-            batch.append(entry)
-            if len(batch) == _BATCH:
-                yield batch
-                batch = []
-    except InvalidInputError:
-        yield batch
-        raise
-    yield batch
 
 
 @dataclass
@@ -121,12 +109,23 @@ class _Importing:
     site: Site
     with_decisions: bool
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(_COUNTED, 0))
+    waiting: list[tuple[NewComment, Imported]] = field(default_factory=list)
 
-    def take(self, batch: list[Entry]) -> None:
-        """Import some entries, and report those that cannot be imported."""
-        self.counts["left_out"] += batch.count(None)
-        read = [one for entry in batch if entry and (one := self._read(entry))]
-        added = submit_comments([one for one, _ in read], self.services) if read else []
+    def add(self, entry: Entry) -> None:
+        """Import an entry, at the latest with `flush`, or report that it cannot be imported."""
+        if entry is None:
+            self.counts["left_out"] += 1
+        elif isinstance(entry, Broken):
+            self._refuse(entry.number, entry.problems)
+        elif new := self._read(entry):
+            self.waiting.append((new, entry))
+        if len(self.waiting) == _BATCH:
+            self.flush()
+
+    def flush(self) -> None:
+        """Import the entries that wait for their transaction."""
+        read, self.waiting = self.waiting, []
+        added = submit_comments([new for new, _ in read], self.services) if read else []
         rulings: dict[CommentId, Ruling] = {}
         for (_, entry), answer in zip(read, added, strict=True):
             self.counts[_OUTCOMES[answer.outcome]] += 1
@@ -140,10 +139,7 @@ class _Importing:
                 rulings, self.services, site_id=self.site.id, decided_by=IMPORT
             )
 
-    def _read(self, entry: Imported | Broken) -> tuple[NewComment, Imported] | None:
-        if isinstance(entry, Broken):
-            self._refuse(entry.number, entry.problems)
-            return None
+    def _read(self, entry: Imported) -> NewComment | None:
         try:
             given = validate(CommentRequest, dict(entry.document))  # type: ignore[arg-type]  # `validate` refuses what is not JSON
             new = new_comment(given, self.site, self.services, lane=Lane.BULK, key=None)
@@ -155,7 +151,7 @@ class _Importing:
             if self.counts["cut"] <= MAX_FAULTS_SHOWN:
                 what = f"imported, but not all of it can be kept: {', '.join(entry.cut)}"
                 click.echo(f"Entry {entry.number}: {what}.", err=True)
-        return new, entry
+        return new
 
     def _refuse(self, number: int, problems: Sequence[Problem]) -> None:
         self.counts["broken"] += 1

@@ -189,7 +189,7 @@ def check_valkey(client: redis.Redis, check: str, *, variable: str) -> Iterator[
 
 def judge_valkey_version(info: Info, check: str) -> Finding:
     """Check that the server can run the scripts of the histories."""
-    name = str(info.get("server_name", "redis"))
+    name = info.get("server_name", "redis")
     version = str(info.get("valkey_version") or info.get("redis_version") or "0")
     major = version.partition(".")[0]
     if not major.isdecimal() or int(major) < _OLDEST_REDIS:
@@ -265,15 +265,12 @@ def check_workers(
 ) -> Iterator[Finding]:
     """Check that all processes live, none too often, and that workers agree."""
     versions = sorted({worker.model for worker in workers})
+    without = [one for one in workers if one.problem]
+    for one in without:
+        yield fail("workers", f"{one.name} has no model: {one.problem}", _NO_MODEL)
     if not workers:
         yield judge_workers(workers)
-    elif any(worker.problem for worker in workers):
-        yield from (
-            fail("workers", f"{one.name} has no model: {one.problem}", _NO_MODEL)
-            for one in workers
-            if one.problem
-        )
-    elif len(versions) == 1:
+    elif not without and len(versions) == 1:
         yield well("workers", f"{len(workers)} alive, with {versions[0]}")
     if len(versions) > 1:
         yield warn(

@@ -110,12 +110,13 @@ class _Installation:
     def __init__(self, settings: Settings, stack: ExitStack, *, deep: bool) -> None:
         self._settings = settings
         self._stack = stack
-        self._deep = deep
         self._folder = DataFolder(settings.data_dir, prove=False)
         self._now = datetime.now(UTC)
         self.checks: Mapping[str, Callable[[], Iterable[Finding]]] = {
             "settings": self._wiring,
-            "database": self._database,
+            "database": lambda: check_database(
+                self._engine, self._folder.database_file, deep=deep, now=self._now
+            ),
             "data folder": self._data_folder,
             "valkey": self._valkeys,
             "workers": self._workers,
@@ -146,16 +147,18 @@ class _Installation:
         except ModerationError as error:
             yield fail("settings", str(error), "Put it right; .env.example explains every setting.")
 
-    def _database(self) -> Iterator[Finding]:
-        file = self._folder.database_file
-        return check_database(self._engine, file, deep=self._deep, now=self._now)
-
     def _data_folder(self) -> Iterator[Finding]:
-        embedded = self._settings.database_url is None
-        grows_a_day = self._growth() if embedded else None
-        return check_folder(
-            self._folder, embedded=embedded, grows_a_day=grows_a_day, now=self._now.timestamp()
-        )
+        folder, embedded = self._folder, self._settings.database_url is None
+        if wrong := folder.find_fault():
+            yield fail("data folder", f"{folder.path} cannot be used: {wrong[0]}", f"{wrong[1]}.")
+        yield check_rights(folder.path, user_id=os.geteuid())
+        yield check_key_file(folder.key_file)
+        usage = shutil.disk_usage(folder.path)
+        growth = self._growth() if embedded else None
+        yield check_room(usage.free, usage.total, grows_a_day=growth)
+        backup = folder.last_backup_file
+        last = backup.stat().st_mtime if backup.exists() else None
+        yield check_backup(last, now=self._now.timestamp(), embedded=embedded)
 
     def _growth(self) -> float | None:
         """Return the database's growth in bytes a day over a week, None if it is negligible."""
@@ -338,17 +341,3 @@ def check_backup(last: float | None, *, now: float, embedded: bool) -> Finding:
     if now - last > _BACKUP_SECONDS:
         return warn("backup", f"the last one is {time_in_words(now - last)} old", remedy)
     return well("backup", f"{time_in_words(max(0.0, now - last))} ago")
-
-
-def check_folder(
-    folder: DataFolder, *, embedded: bool, grows_a_day: float | None, now: float
-) -> Iterator[Finding]:
-    if wrong := folder.find_fault():
-        yield fail("data folder", f"{folder.path} cannot be used: {wrong[0]}", f"{wrong[1]}.")
-    yield check_rights(folder.path, user_id=os.geteuid())
-    yield check_key_file(folder.key_file)
-    usage = shutil.disk_usage(folder.path)
-    yield check_room(usage.free, usage.total, grows_a_day=grows_a_day)
-    backup = folder.last_backup_file
-    last = backup.stat().st_mtime if backup.exists() else None
-    yield check_backup(last, now=now, embedded=embedded)

@@ -15,10 +15,13 @@ from service.domain.comment import (
     Sender,
     SiteId,
 )
+from service.domain.errors import Problem
 from service.domain.form import FormToken, read_behaviour, read_seconds
 from service.domain.text import storable
 
 OFFLINE_SITE = SiteId("offline")
+LABELS = {"spam": True, "ham": False}
+"""Whether a comment is spam, by its label."""
 _TOKENS = frozenset(FormToken)
 
 
@@ -76,3 +79,28 @@ def comment_from_row(row: Mapping[str, object]) -> Comment:
         written_at=_date(row),
         language=_text(row, "lang"),
     )
+
+
+def label_problems(row: Mapping[str, object], text: str) -> list[Problem]:
+    """Return the problems of a row's label, and of its marks in the text; no value is quoted."""
+    problems = []
+    label, spans, boundary = (row.get(name) for name in ("label", "promo_spans", "boundary"))
+    if not (label is None or (isinstance(label, str) and label in LABELS)):
+        problems.append(Problem("label", "is none of the labels", 'use "spam", "ham" or null'))
+    if not (spans is None or (isinstance(spans, list) and all(_is_span(s, text) for s in spans))):
+        remedy = "give a list of [start, end) pairs of character offsets"
+        problems.append(Problem("promo_spans", "does not fit the text", remedy))
+    if not (boundary is None or _is_offset(boundary, text)):
+        remedy = "give one character offset, or null"
+        problems.append(Problem("boundary", "does not fit the text", remedy))
+    return problems
+
+
+def _is_span(pair: object, text: str) -> bool:
+    if not isinstance(pair, list) or len(pair) != 2:
+        return False
+    return all(_is_offset(one, text) for one in pair) and bool(pair[0] < pair[1])
+
+
+def _is_offset(offset: object, text: str) -> bool:
+    return type(offset) is int and 0 <= offset <= len(text)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from models.inputs import ModelInput
 from service.domain.comment import Comment
-from service.domain.dataset_row import comment_from_row
+from service.domain.dataset_row import LABELS, comment_from_row, label_problems
 from service.domain.errors import InvalidInputError, Problem
 from service.scoring.classifier import model_input
 from training.data.corrections import (
@@ -29,7 +29,6 @@ AUTHORED = "authored-"
 _ENDINGS = (".jsonl", ".jsonl.gz")
 # With so many problems it is the wrong file, and more of them do not help.
 MAX_PROBLEMS = 50
-_LABELS = {"spam": True, "ham": False}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,34 +233,12 @@ def problems_of_row(where: str, row: Mapping[str, object]) -> list[Problem]:
         for key in ("id", "text")
         if not isinstance(row.get(key), str) or not row[key]
     ]
-    label = row.get("label")
-    if label is not None and not (isinstance(label, str) and label in _LABELS):
-        problems.append(Problem(f"{where} label", "is unknown", "use spam, ham or null"))
+    marks = label_problems(row, str(row.get("text")))
+    problems += [replace(one, field=f"{where} {one.field}") for one in marks]
     hardness = row.get("hardness")
     if hardness is not None and hardness not in (1, 2, 3):
         problems.append(Problem(f"{where} hardness", "is unknown", "use 1, 2, 3 or null"))
-    spans = row.get("promo_spans") or []
-    if not (isinstance(spans, list) and all(_is_span(s, row.get("text")) for s in spans)):
-        problems.append(
-            Problem(f"{where} promo_spans", "lies outside the text", "use [start, end) offsets")
-        )
-    boundary = row.get("boundary")
-    if boundary is not None and not _is_offset(boundary, row.get("text")):
-        problems.append(
-            Problem(f"{where} boundary", "lies outside the text", "use an offset or null")
-        )
     return problems
-
-
-def _is_offset(offset: object, text: object) -> bool:
-    return type(offset) is int and isinstance(text, str) and 0 <= offset <= len(text)
-
-
-def _is_span(span: object, text: object) -> bool:
-    if not isinstance(span, list) or len(span) != 2 or not isinstance(text, str):
-        return False
-    start, end = span
-    return type(start) is int and type(end) is int and 0 <= start < end <= len(text)
 
 
 def _repeats(where: str, row: Mapping[str, object], seen: dict[str, str]) -> list[Problem]:
@@ -287,7 +264,7 @@ def example_of_row(row: Mapping[str, object], path: Path) -> Example:
     hardness, boundary = row.get("hardness"), row.get("boundary")
     return Example(
         comment=comment,
-        is_spam=_LABELS[str(row["label"])],
+        is_spam=LABELS[str(row["label"])],
         source=source,
         post_key=f"{source}/{post}",
         campaign=f"{source}/{campaign}" if campaign else None,

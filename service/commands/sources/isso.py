@@ -9,7 +9,7 @@ from contextlib import closing
 from service.commands.input_files import InputFile
 from service.commands.sources.imported import Entry, import_flat, read_written_at
 from service.domain.decision import Ruling
-from service.domain.errors import InvalidInputError, Problem
+from service.domain.errors import invalid_input
 from service.web.webhooks.payload import own_id
 
 _NAME = "isso"
@@ -34,12 +34,8 @@ def read_isso(file: InputFile) -> Iterator[Entry]:
             for number, row in enumerate(database.execute(_QUERY), 1):
                 yield _read(number, dict(row))
     except sqlite3.Error:
-        problem = Problem(
-            "file",
-            "is no database of Isso",
-            "give the comments.db that `dbpath` of its configuration names, not compressed",
-        )
-        raise InvalidInputError([problem]) from None
+        remedy = "give the comments.db that `dbpath` of its configuration names, not compressed"
+        raise invalid_input("file", "is no database of Isso", remedy) from None
 
 
 def _read(number: int, row: dict[str, object]) -> Entry:

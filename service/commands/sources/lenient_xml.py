@@ -11,7 +11,7 @@ from html.entities import html5
 from typing import IO
 
 from service.commands.sources.encodings import LATIN, encoding_of
-from service.domain.errors import InvalidInputError, Problem
+from service.domain.errors import invalid_input
 
 _CHUNK_BYTES = 1 << 16
 # The limit of one tag, section or field; the longest kept text has 64 KiB.
@@ -75,8 +75,7 @@ def read_elements(
             yield Element(name=name)
     if is_open or not was_open:
         what = f"is cut short: </{root}> is missing" if was_open else f"has no <{root}>"
-        problem = Problem("file", what, "check that it is the export itself, or export it again")
-        raise InvalidInputError([problem])
+        raise invalid_input("file", what, "check that it is the export itself, or export it again")
 
 
 def _read_tokens(stream: IO[bytes]) -> Iterator[tuple[re.Match[str], str]]:

@@ -16,7 +16,7 @@ from service.commands.sources.imported import (
     read_written_at,
 )
 from service.domain.decision import Ruling
-from service.domain.errors import InvalidInputError, Problem
+from service.domain.errors import invalid_input
 from service.web.edge import strict_json
 from service.web.edge.errors import UnreadableRequestError
 
@@ -84,8 +84,7 @@ def read_csv(file: InputFile) -> Iterator[Entry]:
             rows = csv.reader(lines, delimiter=delimiter)
             break
     else:
-        problem = Problem("text", "is no column of this file", "name the columns in row one")
-        raise InvalidInputError([problem])
+        raise invalid_input("text", "is no column of this file", "name the columns in row one")
     number = 1
     while True:
         number += 1
