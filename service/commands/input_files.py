@@ -12,6 +12,7 @@ import tempfile
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any, BinaryIO, Self, TypeVar, cast
 
@@ -120,9 +121,7 @@ class InputFile:
 
         A byte-order mark is left out. Damaged gzip data end the file.
         """
-        number = 0
-        while True:
-            number += 1
+        for number in count(1):
             line = self._line()
             if self.is_damaged and not line.endswith(b"\n"):
                 yield number, Broken.damaged(number)

@@ -105,10 +105,11 @@ def evaluate_command(files: tuple[str, ...], out: str) -> None:
             before = replace(tally)
             with InputFile(file, hashed=True) as opened:
                 for line, verdict in judge_file(opened, judging, tally, labelled=True):
-                    scores.add(verdict, line.facts)
-                    if line.label is not None:
-                        spans.add(line.comment.text, verdict, line.marks)
-                    given = {"source": line.source, "label": line.label}
+                    label, source = line.row.get("label"), source_of(line, opened)
+                    scores.add(verdict, _facts(line, source))
+                    if label is not None:
+                        spans.add(line.comment.text, verdict, _marks(line.row))
+                    given = {"source": source, "label": label}
                     write_row(stream, {**given, **verdict_to_json(verdict)})
                 sha256 = opened.sha256()
             summaries.append(
@@ -138,16 +139,12 @@ def evaluate_command(files: tuple[str, ...], out: str) -> None:
     _finish(tally)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DatasetLine:
-    """A comment with its label, its groups in the report, and where its promotion is."""
+class Line(NamedTuple):
+    """A line of a data file that holds a comment."""
 
     number: int
+    row: Mapping[str, Any]
     comment: Comment
-    label: str | None
-    source: str
-    facts: figures.Facts
-    marks: Marks
 
 
 @dataclass(slots=True)
@@ -166,22 +163,23 @@ class Tally:
         for problem in line.problems:
             click.echo(f"{where}: {problem.field}: {problem.problem}; {problem.remedy}.", err=True)
 
-    def whole_lines(self, file: InputFile, *, labelled: bool) -> Iterator[DatasetLine]:
+    def whole_lines(self, file: InputFile, *, labelled: bool) -> Iterator[Line]:
         """Yield the lines that hold a comment; report the others.
 
         A wrong label breaks a line only if the file is `labelled`.
         """
         for number, row in file.objects():
-            line = row if isinstance(row, Broken) else _read_line(number, row, file.stem, labelled)
-            if isinstance(line, Broken):
-                self.add_fault(file, line)
+            if isinstance(row, Broken):
+                self.add_fault(file, row)
+            elif problems := _problems(row, labelled=labelled):
+                self.add_fault(file, Broken(number, tuple(problems)))
             else:
-                yield line
+                yield Line(number, row, comment_from_row(row))
 
 
 def judge_file(
     file: InputFile, judging: Judging, tally: Tally, *, labelled: bool
-) -> Iterator[tuple[DatasetLine, Verdict]]:
+) -> Iterator[tuple[Line, Verdict]]:
     """Yield each comment with its verdict, in order, one batch in memory at a time.
 
     All histories are empty. A comment that cannot be judged is reported as a broken line; the
@@ -197,7 +195,7 @@ def judge_file(
                 yield line, verdict
 
 
-def _judge(batch: list[DatasetLine], model: JudgingModel) -> list[Verdict | Broken]:
+def _judge(batch: list[Line], model: JudgingModel) -> list[Verdict | Broken]:
     comments, histories = [line.comment for line in batch], [History()] * len(batch)
     try:
         return [*judge_comments(comments, model, histories=histories, now=datetime.now(UTC))]
@@ -247,12 +245,7 @@ def _finish(tally: Tally) -> None:
         sys.exit(1)
 
 
-def _read_line(
-    number: int,
-    row: Mapping[str, Any],
-    file_stem: str,
-    labelled: bool,  # noqa: FBT001  # the caller passes it by name
-) -> DatasetLine | Broken:
+def _problems(row: Mapping[str, object], *, labelled: bool) -> list[Problem]:
     comment_id, text = row.get("id"), row.get("text")
     problems = []
     if not isinstance(comment_id, str) or not 0 < len(comment_id) <= _MAX_ID_CHARS:
@@ -265,38 +258,41 @@ def _read_line(
     elif len(text.encode("utf-8", "surrogatepass")) > MAX_TEXT_BYTES:
         problem = f"is longer than {MAX_TEXT_BYTES:,} bytes"
         problems.append(Problem("text", problem, "shorten it; the API refuses it too"))
-    elif labelled and not problems:
+    elif labelled:
         problems += label_problems(row, text)
-    if problems or not isinstance(text, str):
-        return Broken(number, tuple(problems))
-    labels = row if labelled else {}
-    label, spans, boundary = (labels.get(name) for name in ("label", "promo_spans", "boundary"))
-    source = _name(row.get("source"), file_stem)
-    return DatasetLine(
-        number=number,
-        comment=comment_from_row(row),
-        label=label,
-        source=source,
-        facts=figures.Facts(
-            is_spam=None if label is None else LABELS[label],
-            slices={
-                figures.SliceBy.SOURCE: source,
-                figures.SliceBy.KIND: _name(row.get("kind"), figures.NOT_STATED),
-                figures.SliceBy.LANGUAGE: _name(row.get("lang"), figures.NOT_STATED),
-                figures.SliceBy.HARDNESS: _name(row.get("hardness"), figures.NOT_STATED),
-                figures.SliceBy.LENGTH: figures.length_bucket(text),
-            },
-        ),
-        # In ham or unlabelled text the boundary separates two writers, not a remark from an
-        # advert.
-        marks=Marks(
-            promo_spans=None if spans is None else tuple(Span(start=a, end=b) for a, b in spans),
-            boundary=boundary if label == "spam" else None,
-        ),
-    )
+    return problems
 
 
-def _name(value: object, absent: str) -> str:
+def source_of(line: Line, file: InputFile) -> str:
+    """Return the source that a line names, or else the name of its file."""
+    return _name(line.row, "source", file.stem)
+
+
+def _name(row: Mapping[str, object], key: str, absent: str = figures.NOT_STATED) -> str:
+    value = row.get(key)
     if isinstance(value, bool) or not isinstance(value, str | int):
         return absent
     return str(value)[:1_000].strip() or absent
+
+
+def _facts(line: Line, source: str) -> figures.Facts:
+    label = line.row.get("label")
+    return figures.Facts(
+        is_spam=None if label is None else LABELS[label],
+        slices={
+            figures.SliceBy.SOURCE: source,
+            figures.SliceBy.KIND: _name(line.row, "kind"),
+            figures.SliceBy.LANGUAGE: _name(line.row, "lang"),
+            figures.SliceBy.HARDNESS: _name(line.row, "hardness"),
+            figures.SliceBy.LENGTH: figures.length_bucket(line.comment.text),
+        },
+    )
+
+
+def _marks(row: Mapping[str, Any]) -> Marks:
+    spans = row.get("promo_spans")
+    return Marks(
+        promo_spans=None if spans is None else tuple(Span(start=a, end=b) for a, b in spans),
+        # In ham the boundary separates two writers, not a remark from an advert.
+        boundary=row.get("boundary") if row["label"] == "spam" else None,
+    )

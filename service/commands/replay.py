@@ -12,9 +12,10 @@ import click
 
 from service.commands import opening, output
 from service.commands.input_files import InputFile
-from service.commands.judge_files import Tally, files_type, open_judging, write_row
+from service.commands.judge_files import Tally, files_type, open_judging, source_of, write_row
 from service.domain.campaign import is_by_person
 from service.domain.comment import SiteId
+from service.domain.dataset_row import LABELS
 from service.domain.decision import Ruling
 from service.moderation.replay import Archived, Weeks, replay
 from service.ports.services import Services
@@ -110,11 +111,12 @@ def _read(file: str, tally: Tally) -> Iterator[Archived]:
     left_out = 0
     with InputFile(file) as opened:
         for line in tally.whole_lines(opened, labelled=True):
-            if line.label is None or line.comment.written_at is None:
+            label = line.row.get("label")
+            if label is None or line.comment.written_at is None:
                 left_out += 1
                 continue
-            comment = replace(line.comment, site_id=SiteId(line.source))
-            yield Archived(comment=comment, is_spam=line.label == "spam")
+            comment = replace(line.comment, site_id=SiteId(source_of(line, opened)))
+            yield Archived(comment=comment, is_spam=LABELS[label])
     if left_out:
         name = click.format_filename(file)
         click.echo(f"{name}: {left_out:,} comments without a label or a date left out.", err=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Mapping
+from itertools import count
 from typing import cast
 
 from service.commands.input_files import Broken, InputFile
@@ -85,9 +86,7 @@ def read_csv(file: InputFile) -> Iterator[Entry]:
             break
     else:
         raise invalid_input("text", "is no column of this file", "name the columns in row one")
-    number = 1
-    while True:
-        number += 1
+    for number in count(2):
         begins = lines.count + 1
         lines.chars = 0
         try:
@@ -136,10 +135,9 @@ class _Lines:
             return _END
         self.count += 1
         self.chars += len(line)
-        is_whole = len(line) < _MAX_ROW_CHARS
         while len(line) == _MAX_ROW_CHARS and not line.endswith("\n"):
             line = self._text.readline(_MAX_ROW_CHARS)
-        if not is_whole or self.chars > _MAX_ROW_CHARS:
+        if self.chars >= _MAX_ROW_CHARS:
             raise _RowTooLongError
         return line
 
