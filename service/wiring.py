@@ -21,13 +21,12 @@ from pydantic import SecretStr
 from service.data_folder import MIN_SECRET_CHARS, DataFolder
 from service.domain.published import StatementLinks
 from service.domain.sender import SenderSecrets
-from service.domain.user import DigestPlan
+from service.domain.user import DigestPlan, Mail, Sent
 from service.ids import new_id
-from service.outbound.digests import SmtpMailer, WebhookRoom, parse_mail_url
+from service.outbound.digests import parse_mail_url, post_to_room, send_mail
 from service.outbound.guard import OutboundRules
 from service.outbound.second_judge import ChatJudge
 from service.outbound.sender import HttpSiteNotifier
-from service.ports.delivery import Mailer, Room
 from service.ports.services import Services
 from service.settings import ENV_PREFIX, Settings, load_settings
 from service.start_error import ExitCode, SettingsError, StartError
@@ -82,6 +81,7 @@ class Wired:
         spent_tokens = SpentTokens(server, cluster=is_cluster)
         digest_claims = DigestClaims(self.valkey_url)
         self._on_valkey = (self.valkey, history, rebuild_place, spent_tokens, digest_claims)
+        notifier = HttpSiteNotifier(outbound_rules(settings))
         self.services = Services(
             **vars(stores),
             clock=_now,
@@ -103,7 +103,7 @@ class Wired:
             sender_secret=_derive(secret, "senders"),
             sender_secrets=_sender_secrets(settings, secret),
             delivery_queue=ValkeyWaker(self.valkey, Wake.DELIVER),
-            notifier=HttpSiteNotifier(outbound_rules(settings)),
+            notifier=notifier,
             statements=StatementLinks(
                 secret=_derive(secret, "statements"),
                 pages_url=(settings.pages_url or "").rstrip("/"),
@@ -114,8 +114,8 @@ class Wired:
             passwords=PasswordHasher(),
             second_factor_secret=_derive(secret, "second factors"),
             digest_claims=digest_claims,
-            mailer=_open_mailer(settings),
-            room=_open_room(settings),
+            send_mail=_open_mail(settings),
+            post_to_room=_open_room(settings, notifier),
         )
 
     def _count_error(self, context: sa.engine.ExceptionContext) -> None:
@@ -197,28 +197,26 @@ def digest_plan(settings: Settings) -> DigestPlan:
     )
 
 
-def _open_mailer(settings: Settings) -> Mailer | None:
+def _open_mail(settings: Settings) -> Callable[[Mail], Sent] | None:
     if settings.mail_url is None or settings.mail_from is None:
         return None
     try:
         server = parse_mail_url(settings.mail_url.get_secret_value())
     except ValueError as error:
         raise SettingsError(f"{ENV_PREFIX}MAIL_URL: {error}") from None
-    return SmtpMailer(server, settings.mail_from)
+    return partial(send_mail, server=server, sender=settings.mail_from)
 
 
-def _open_room(settings: Settings) -> Room | None:
+def _open_room(settings: Settings, notifier: HttpSiteNotifier) -> Callable[[str], Sent] | None:
     if settings.room_url is None:
         return None
     url = settings.room_url.get_secret_value()
-    notifier = HttpSiteNotifier(outbound_rules(settings))
-    refusal = notifier.refuse(url)
-    if refusal:
+    if refusal := notifier.refuse(url):
         raise SettingsError(
             f"{ENV_PREFIX}ROOM_URL {refusal}; give the https address of an incoming webhook, or "
             f"allow its host or network in {ENV_PREFIX}CALLBACK_ALLOW"
         )
-    return WebhookRoom(url, notifier)
+    return partial(post_to_room, url=url, notifier=notifier)
 
 
 def _open_second_judge(settings: Settings) -> ChatJudge | None:

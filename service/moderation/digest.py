@@ -10,7 +10,6 @@ from functools import partial
 from service.domain.case import CaseFilter, Order
 from service.domain.figures import Waiting
 from service.domain.user import DigestPlan, HeldSpam, Mail, Permission, Sent, User, Written
-from service.ports.delivery import Mailer
 from service.ports.services import Services
 
 log = logging.getLogger(__name__)
@@ -31,7 +30,7 @@ def send_digests(plan: DigestPlan, services: Services, write: Write) -> int:
     now = services.clock().astimezone(plan.zone)
     if now.hour < plan.hour:
         return 0
-    accepted, room, mailer = 0, services.room, services.mailer
+    accepted, post_to_room, send_mail = 0, services.post_to_room, services.send_mail
 
     def send(name: str, user: User | None, post: Callable[[str, Written], Sent]) -> bool:
         """Send a digest of the user's sites, of all sites for the chat room."""
@@ -56,17 +55,17 @@ def send_digests(plan: DigestPlan, services: Services, write: Write) -> int:
         )
         return sent.problem is None
 
-    if room is not None:
-        accepted += send("room", None, lambda _, written: room.post(written.text))
-    if mailer is None:
+    if post_to_room is not None:
+        accepted += send("room", None, lambda _, written: post_to_room(written.text))
+    if send_mail is None:
         return accepted
     for user in services.users.all():
         address = user.preferences.mail
         # People who cannot decide what waits are not reminded of it.
         if address and user.ended_at is None and user.may(Permission.DECIDE):
-            accepted += send(user.id, user, partial(_mail, mailer, address))
+            accepted += send(user.id, user, partial(_mail, send_mail, address))
     return accepted
 
 
-def _mail(mailer: Mailer, address: str, digest: str, written: Written) -> Sent:
-    return mailer.send(Mail(to=address, message_id=digest.replace(":", "."), written=written))
+def _mail(send_mail: Callable[[Mail], Sent], address: str, digest: str, written: Written) -> Sent:
+    return send_mail(Mail(to=address, message_id=digest.replace(":", "."), written=written))

@@ -55,64 +55,63 @@ def parse_mail_url(given: str) -> MailServer:
     )
 
 
-@dataclass(eq=False)
-class SmtpMailer:
-    """Sends mail through one server; see `Mailer`. Thread-safe."""
+def send_mail(
+    mail: Mail,
+    *,
+    server: MailServer,
+    sender: str,
+    tls: Callable[[], ssl.SSLContext] = trusted_authorities,
+    seconds: float = STEP_SECONDS,
+) -> Sent:
+    """Pass a mail to the server; each step may take `seconds`. Never raises."""
+    try:
+        smtp = _connect(server, tls, seconds)
+    except (smtplib.SMTPException, OSError) as error:
+        return _refused(error)
+    try:
+        smtp.send_message(_as_message(mail, sender), sender, [mail.to])
+    except (smtplib.SMTPResponseException, smtplib.SMTPRecipientsRefused) as error:
+        return _refused(error)
+    except (smtplib.SMTPException, OSError) as error:
+        # A server that closes the connection after the text may have accepted the mail.
+        return Sent(problem=type(error).__name__)
+    finally:
+        with suppress(smtplib.SMTPException, OSError):
+            smtp.quit()
+    return Sent()
 
-    server: MailServer
-    sender: str
-    tls: Callable[[], ssl.SSLContext] = trusted_authorities
-    seconds: float = STEP_SECONDS
 
-    def send(self, mail: Mail) -> Sent:
-        """See `Mailer.send`."""
-        try:
-            smtp = self._connect()
-        except (smtplib.SMTPException, OSError) as error:
-            return _refused(error)
-        try:
-            smtp.send_message(self._as_message(mail), self.sender, [mail.to])
-        except (smtplib.SMTPResponseException, smtplib.SMTPRecipientsRefused) as error:
-            return _refused(error)
-        except (smtplib.SMTPException, OSError) as error:
-            # A server that closes the connection after the text may have accepted the mail.
-            return Sent(problem=type(error).__name__)
-        finally:
-            with suppress(smtplib.SMTPException, OSError):
-                smtp.quit()
-        return Sent()
+def _connect(server: MailServer, tls: Callable[[], ssl.SSLContext], seconds: float) -> smtplib.SMTP:
+    """Connect, encrypt and log in as the URL specifies."""
+    if server.scheme == "smtps":
+        smtp: smtplib.SMTP = smtplib.SMTP_SSL(
+            server.host, server.port, timeout=seconds, context=tls()
+        )
+    else:
+        smtp = smtplib.SMTP(server.host, server.port, timeout=seconds)
+    try:
+        if server.scheme == "smtp":
+            smtp.starttls(context=tls())
+        if server.user:
+            smtp.login(server.user, server.password)
+    except (smtplib.SMTPException, OSError):
+        smtp.close()
+        raise
+    return smtp
 
-    def _connect(self) -> smtplib.SMTP:
-        """Connect, encrypt and log in as the URL specifies."""
-        server = self.server
-        if server.scheme == "smtps":
-            smtp: smtplib.SMTP = smtplib.SMTP_SSL(
-                server.host, server.port, timeout=self.seconds, context=self.tls()
-            )
-        else:
-            smtp = smtplib.SMTP(server.host, server.port, timeout=self.seconds)
-        try:
-            if server.scheme == "smtp":
-                smtp.starttls(context=self.tls())
-            if server.user:
-                smtp.login(server.user, server.password)
-        except (smtplib.SMTPException, OSError):
-            smtp.close()
-            raise
-        return smtp
 
-    def _as_message(self, mail: Mail) -> EmailMessage:
-        message = EmailMessage(policy=policy.SMTP)
-        message["From"] = f"Slopsieve <{self.sender}>"
-        message["To"] = mail.to
-        message["Subject"] = mail.written.subject
-        message["Date"] = formatdate(localtime=False)
-        # Servers and mail programs recognize duplicates by it.
-        message["Message-ID"] = f"<{mail.message_id}@{self.sender.rpartition('@')[2]}>"
-        # Suppresses automatic replies: RFC 3834.
-        message["Auto-Submitted"] = "auto-generated"
-        message.set_content(mail.written.text, cte="quoted-printable")
-        return message
+def _as_message(mail: Mail, sender: str) -> EmailMessage:
+    message = EmailMessage(policy=policy.SMTP)
+    message["From"] = f"Slopsieve <{sender}>"
+    message["To"] = mail.to
+    message["Subject"] = mail.written.subject
+    message["Date"] = formatdate(localtime=False)
+    # Servers and mail programs recognize duplicates by it.
+    message["Message-ID"] = f"<{mail.message_id}@{sender.rpartition('@')[2]}>"
+    # Suppresses automatic replies: RFC 3834.
+    message["Auto-Submitted"] = "auto-generated"
+    message.set_content(mail.written.text, cte="quoted-printable")
+    return message
 
 
 def _refused(error: Exception) -> Sent:
@@ -127,22 +126,15 @@ def _refused(error: Exception) -> Sent:
 _SIGNS = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
-@dataclass(eq=False)
-class WebhookRoom:
-    """Posts to one URL; see `Room`. Thread-safe.
+def post_to_room(text: str, *, url: str, notifier: HttpSiteNotifier) -> Sent:
+    """Post a message to a chat room's webhook. Never raises.
 
     `{"text": …}` is the format of Slack and Mattermost, of Discord for URLs that end in `/slack`,
     and of Matrix through its webhook bridge.
     """
-
-    url: str = field(repr=False)
-    notifier: HttpSiteNotifier
-
-    def post(self, text: str) -> Sent:
-        """See `Room.post`."""
-        # Slack reads <!channel> and the like as commands.
-        body = json.dumps({"text": text.translate(_SIGNS)}).encode()
-        outcome = self.notifier.call(self.url, {"Content-Type": "application/json"}, body)
-        may_have_arrived = outcome.answer is None and outcome.was_sent
-        retry = bool(outcome.problem) and not may_have_arrived and not outcome.hopeless
-        return Sent(problem=outcome.problem, retry=retry)
+    # Slack reads <!channel> and the like as commands.
+    body = json.dumps({"text": text.translate(_SIGNS)}).encode()
+    outcome = notifier.call(url, {"Content-Type": "application/json"}, body)
+    may_have_arrived = outcome.answer is None and outcome.was_sent
+    retry = bool(outcome.problem) and not may_have_arrived and not outcome.hopeless
+    return Sent(problem=outcome.problem, retry=retry)

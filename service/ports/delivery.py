@@ -1,4 +1,4 @@
-"""Protocols for sending messages: to sites, to platforms, by mail and to a chat room."""
+"""Protocols for sending messages to sites and platforms."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Protocol
 
 from service.domain.case import Case
 from service.domain.delivery import Delivery, Endpoint, PlatformAct, SendOutcome
-from service.domain.user import Mail, Sent
 
 # Returns the messages about cases. A store calls it within a transaction, possibly more than once:
 # it must not call stores.
@@ -35,17 +34,3 @@ class SiteNotifier(Protocol):
 
     def apply(self, delivery: Delivery, endpoint: Endpoint, act: PlatformAct) -> SendOutcome:
         """Perform `act` at the platform of `endpoint`. Never raises; see `send`."""
-
-
-class Mailer(Protocol):
-    """Sends mail."""
-
-    def send(self, mail: Mail) -> Sent:
-        """Pass a mail to the mail server within a time limit. Never raises."""
-
-
-class Room(Protocol):
-    """Posts to the chat room that is configured for this installation."""
-
-    def post(self, text: str) -> Sent:
-        """Post a message within a time limit. Never raises."""

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 from service.domain.comment import Comment
 from service.domain.published import StatementLinks
 from service.domain.sender import SenderSecrets
+from service.domain.user import Mail, Sent
 from service.domain.verdict import SecondOpinion
 from service.ports.comments import ScoringQueue
-from service.ports.delivery import DeliveryQueue, Mailer, Room, SiteNotifier
+from service.ports.delivery import DeliveryQueue, SiteNotifier
 from service.ports.models import JudgingModel
 from service.ports.observing import UNOBSERVED, Observer
 from service.ports.training import TrainerQueue
@@ -73,7 +74,8 @@ class Services:
     rate-limited clients, `second_factor_secret` those of second factors. `find_system(address)`
     returns the number of the autonomous system that announces an address, None if unknown.
     `entries_in_force` returns the allow and block entries, at most a second old; it is called once
-    per batch. `mailer` and `room` send the daily digest; None if not configured.
+    per batch. `send_mail` and `post_to_room` send the daily digest within a time limit and never
+    raise; None if not configured.
     """
 
     clock: Callable[[], datetime]
@@ -125,8 +127,8 @@ class Services:
     notifier: SiteNotifier
     statements: StatementLinks
     digest_claims: DigestClaims
-    mailer: Mailer | None = None
-    room: Room | None = None
+    send_mail: Callable[[Mail], Sent] | None = None
+    post_to_room: Callable[[str], Sent] | None = None
     # Training.
     retrainings: RetrainingStore
     versions: VersionShelf

@@ -33,12 +33,12 @@ class Post:
     answer: Sent = field(default_factory=Sent)
 
     def send(self, mail: Mail) -> Sent:
-        """See `Mailer.send`."""
+        """See `Services.send_mail`."""
         self.mails.append(mail)
         return self.answer
 
     def post(self, text: str) -> Sent:
-        """See `Room.post`."""
+        """See `Services.post_to_room`."""
         self.posted.append(text)
         return self.answer
 
@@ -50,9 +50,8 @@ def post():
 
 @pytest.fixture
 def services(post):
-    made = make_services(
-        sites=[make_site(), make_site(id="site-2", name="Other")], mailer=post, room=post
-    )
+    sites = [make_site(), make_site(id="site-2", name="Other")]
+    made = make_services(sites=sites, send_mail=post.send, post_to_room=post.post)
     made.clock.now = MORNING
     moderator(made, "Ola")
     return made

@@ -224,7 +224,7 @@ def test_what_one_likes_is_kept_and_the_language_counts_at_once_and_at_the_next_
 
 
 def test_a_mail_address_for_the_daily_digest_is_kept_and_taken_back(services):
-    client = signed_in(replace(services, mailer=Post()))
+    client = signed_in(replace(services, send_mail=Post().send))
 
     told = client.get(post(client, "/me/digest", mail="ola@mod.example").location)
     kept = find_user("Ola", services).preferences.mail

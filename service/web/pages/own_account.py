@@ -55,7 +55,7 @@ def me() -> ResponseReturnValue:
         sessions=list_sessions(user, services),
         current=current_session_id(),
         factor=services.second_factors.get(user.id),
-        takes_digests=services.mailer is not None and user.may(Permission.DECIDE),
+        takes_digests=services.send_mail is not None and user.may(Permission.DECIDE),
     )
 
 

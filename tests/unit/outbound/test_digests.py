@@ -18,7 +18,7 @@ from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, AuthResult
 
 from service.domain.user import Mail, Written
-from service.outbound.digests import MailServer, SmtpMailer, WebhookRoom, parse_mail_url
+from service.outbound.digests import MailServer, parse_mail_url, post_to_room, send_mail
 from tests.sites import running_site, with_status
 from tests.unit.outbound.conftest import certified, make_notifier, trusting
 
@@ -94,15 +94,16 @@ def server_tls(authority):
 
 def mailer(
     port: int, *, scheme: str = "smtp+plain", authority=None, seconds: float = 60.0, **changes
-) -> SmtpMailer:
+):
     server = MailServer(scheme=scheme, host="127.0.0.1", port=port, **changes)
     trusted = partial(trusting, authority)
-    return SmtpMailer(server, "slopsieve@mod.example", tls=trusted, seconds=seconds)
+    sender = "slopsieve@mod.example"
+    return partial(send_mail, server=server, sender=sender, tls=trusted, seconds=seconds)
 
 
 def test_a_mail_arrives_whole(inbox):
     with served(inbox) as port:
-        said = mailer(port).send(MAIL)
+        said = mailer(port)(MAIL)
 
     [(recipients, content)] = inbox.taken
     message = email.message_from_bytes(content, policy=policy.default)
@@ -118,8 +119,8 @@ def test_with_starttls_the_password_goes_encrypted_alone(inbox, authority, serve
     options = {"authenticator": _authenticate, "auth_required": True, "require_starttls": True}
     with served(inbox, server_tls, **options) as port:
         login = {"scheme": "smtp", "authority": authority, "user": "me"}
-        right = mailer(port, password=PASSWORD, **login).send(MAIL)
-        wrong = mailer(port, password="another", **login).send(MAIL)
+        right = mailer(port, password=PASSWORD, **login)(MAIL)
+        wrong = mailer(port, password="another", **login)(MAIL)
 
     assert right.problem is None
     assert len(inbox.taken) == 1
@@ -130,9 +131,9 @@ def test_a_server_without_encryption_or_with_a_strangers_certificate_gets_nothin
     inbox, server_tls
 ):
     with served(inbox) as port:
-        without = mailer(port, scheme="smtp", user="me", password=PASSWORD).send(MAIL)
+        without = mailer(port, scheme="smtp", user="me", password=PASSWORD)(MAIL)
     with served(inbox, server_tls) as port:
-        strange = mailer(port, scheme="smtp", user="me", password=PASSWORD).send(MAIL)
+        strange = mailer(port, scheme="smtp", user="me", password=PASSWORD)(MAIL)
 
     assert without.problem == "SMTPNotSupportedError"
     assert strange.problem == "SSLCertVerificationError"
@@ -154,7 +155,7 @@ def test_what_is_refused_is_said_and_tried_again_only_where_that_can_help(
     inbox.answers[command] = answer
 
     with served(inbox) as port:
-        said = mailer(port).send(MAIL)
+        said = mailer(port)(MAIL)
 
     assert (said.problem, said.retry) == (problem, retry)
 
@@ -163,7 +164,7 @@ def test_who_hangs_up_on_the_finished_text_may_have_taken_it(inbox):
     inbox.answers["DATA"] = "hang up"
 
     with served(inbox) as port:
-        said = mailer(port).send(MAIL)
+        said = mailer(port)(MAIL)
 
     assert said.problem
     assert not said.retry
@@ -172,7 +173,7 @@ def test_who_hangs_up_on_the_finished_text_may_have_taken_it(inbox):
 def test_a_server_that_is_away_says_nothing_or_talks_nonsense_is_tried_again():
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-        silent = mailer(port, seconds=0.2).send(MAIL)
+        silent = mailer(port, seconds=0.2)(MAIL)
 
         def talk() -> None:
             # The silent one's connection comes first.
@@ -183,9 +184,9 @@ def test_a_server_that_is_away_says_nothing_or_talks_nonsense_is_tried_again():
 
         thread = threading.Thread(target=talk)
         thread.start()
-        nonsense = mailer(port, seconds=20).send(MAIL)
+        nonsense = mailer(port, seconds=20)(MAIL)
         thread.join()
-    away = mailer(port).send(MAIL)
+    away = mailer(port)(MAIL)
 
     assert (silent.retry, nonsense.retry, away.retry) == (True, True, True)
 
@@ -232,9 +233,9 @@ LOOPBACK = ipaddress.ip_network("127.0.0.0/8")
 def test_a_room_is_told_in_one_line_of_json_that_commands_nobody():
     with running_site() as site:
         notifier = make_notifier(site, allow_networks=[LOOPBACK])
-        room = WebhookRoom(f"http://127.0.0.1:{site.port}/hooks/secret", notifier)
+        url = f"http://127.0.0.1:{site.port}/hooks/secret"
 
-        said = room.post("3 comments wait <!channel> & more")
+        said = post_to_room("3 comments wait <!channel> & more", url=url, notifier=notifier)
 
         [request] = site.received
     assert said.problem is None
@@ -247,7 +248,8 @@ def test_a_room_that_answers_otherwise_has_not_taken_it(status):
     with running_site(answer=with_status(status)) as site:
         notifier = make_notifier(site, allow_networks=[LOOPBACK])
 
-        said = WebhookRoom(f"http://127.0.0.1:{site.port}/", notifier).post("3 comments wait")
+        url = f"http://127.0.0.1:{site.port}/"
+        said = post_to_room("3 comments wait", url=url, notifier=notifier)
 
     assert said.problem
     assert said.retry
