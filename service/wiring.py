@@ -122,7 +122,6 @@ class Wired:
         self.counting.database_failed(type(context.original_exception).__name__)
 
     def close(self) -> None:
-        """Close all connections."""
         for one in self._on_valkey:
             one.close()
         self.engine.dispose()

@@ -151,7 +151,7 @@ class InlineQueue(MemoryScoringQueue):
 
 
 class CountingQueue:
-    """Counts how often it was woken; see `DeliveryQueue` and `TrainerQueue`.
+    """Counts how often it was woken; see `Waker`.
 
     `heard` is what `is_heard` returns.
     """

@@ -13,11 +13,17 @@ from service.domain.delivery import Delivery, Endpoint, PlatformAct, SendOutcome
 Tell = Callable[[Sequence[Case]], Sequence[Delivery]]
 
 
-class DeliveryQueue(Protocol):
-    """Wakes the worker that delivers; without a call it polls every few seconds."""
+class Waker(Protocol):
+    """Wakes the background process to deliver or to retrain; otherwise it polls the database."""
 
     def wake(self) -> None:
-        """Start a delivery run now. Raise `StoreUnavailableError` within about two seconds."""
+        """Start a run now. Raise `StoreUnavailableError` within about two seconds."""
+
+    def is_heard(self) -> bool:
+        """Return True if a process that retrains sent a heartbeat recently.
+
+        Raise `StoreUnavailableError`.
+        """
 
 
 class SiteNotifier(Protocol):

@@ -14,10 +14,9 @@ from service.domain.sender import SenderSecrets
 from service.domain.user import Mail, Sent
 from service.domain.verdict import SecondOpinion
 from service.ports.comments import ScoringQueue
-from service.ports.delivery import DeliveryQueue, SiteNotifier
+from service.ports.delivery import SiteNotifier, Waker
 from service.ports.models import JudgingModel
 from service.ports.observing import UNOBSERVED, Observer
-from service.ports.training import TrainerQueue
 from service.scoring.weights import Promise
 from service.signals.entry_book import EntryBook
 
@@ -123,7 +122,7 @@ class Services:
     applied: AppliedStore
     deliveries: DeliveryStore
     inbound: InboundStore
-    delivery_queue: DeliveryQueue
+    delivery_queue: Waker
     notifier: SiteNotifier
     statements: StatementLinks
     digest_claims: DigestClaims
@@ -132,7 +131,7 @@ class Services:
     # Training.
     retrainings: RetrainingStore
     versions: VersionShelf
-    trainer_queue: TrainerQueue
+    trainer_queue: Waker
     taught: Callable[[], Taught] = nothing_taught
     # Sign-in.
     users: UserStore

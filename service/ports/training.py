@@ -1,4 +1,4 @@
-"""Retrainings, their runs, and the process that runs them."""
+"""Training runs."""
 
 from __future__ import annotations
 
@@ -77,13 +77,3 @@ class TrainingRuns(Protocol):
 
     def runs(self) -> list[RunFiles]:
         """Return the runs, newest first."""
-
-
-class TrainerQueue(Protocol):
-    """Wakes the process that retrains, if there is one."""
-
-    def wake(self) -> None:
-        """Have it look for requested retrainings. Raise `StoreUnavailableError`."""
-
-    def is_heard(self) -> bool:
-        """Return True if it sent a heartbeat recently. Raise `StoreUnavailableError`."""

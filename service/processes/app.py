@@ -43,7 +43,6 @@ _UNKNOWN = fail(
 
 
 def main() -> None:
-    """Run the API process."""
     with starting("app") as (settings, inherited):
         wired = Wired(settings)
         listener = listen(settings) if inherited is None else socket.socket(fileno=inherited)

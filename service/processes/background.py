@@ -48,7 +48,6 @@ _NICENESS = 10
 
 
 def main() -> None:
-    """Run the background process."""
     # Callbacks and upkeep can wait; clients wait for the API and the workers.
     os.nice(_NICENESS)
     with starting("background") as (settings, _):

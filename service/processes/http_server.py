@@ -134,14 +134,12 @@ class _Task(WSGITask):  # type: ignore[misc]  # waitress ships no types
     """A task whose WSGI environment has the time at which its request was received."""
 
     def service(self) -> None:
-        """Send the response."""
         try:
             super().service()
         finally:
             self.channel.note_answer()
 
     def get_environment(self) -> dict[str, Any]:
-        """Return the WSGI environment."""
         environ: dict[str, Any] = super().get_environment()
         environ[ARRIVED] = self.request.arrived
         return environ
@@ -339,7 +337,6 @@ class HttpServer(TcpWSGIServer):  # type: ignore[misc]  # waitress ships no type
         return time.time() - self._asked_at.get(client, 0.0) >= _ASKS_EVERY_SECONDS
 
     def handle_accept(self) -> None:
-        """Accept the waiting connections."""
         for _ in range(_ACCEPTED_A_TURN):
             before = self._accepted
             super().handle_accept()

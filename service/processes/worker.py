@@ -28,7 +28,6 @@ log = logging.getLogger(__name__)
 
 
 def main() -> None:
-    """Run the worker process."""
     with starting("worker") as (settings, _):
         wired = Wired(settings)
     sys.exit(run_worker(wired))

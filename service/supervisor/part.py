@@ -71,7 +71,6 @@ class Part:
         return self._process is not None and self._process.poll() is not None
 
     def start(self) -> None:
-        """Start the process."""
         recipe = self.recipe
         self._process = subprocess.Popen(  # noqa: S603  # The command is not user input.
             list(recipe.command),
@@ -152,7 +151,6 @@ class Part:
 
 
 def describe_exit(code: int) -> str:
-    """Describe an exit code."""
     if code >= 0:
         return f"exit code {code}"
     try:

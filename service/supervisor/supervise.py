@@ -56,7 +56,6 @@ class Preparation:
         return FirstRun(**self.wait())
 
     def close(self) -> None:
-        """End the process."""
         self._process.kill()
         self._process.communicate()
 
@@ -91,11 +90,10 @@ _READY_SECONDS = 120.0
 # (16 s) and than a training program may take to stop (20 s). Valkey only writes its log.
 _STOP_SECONDS = {"api": 12.0, "worker": 25.0, "background": 30.0, "valkey": 15.0}
 _MAY_STAY = {"model", "judging"}
-_PROCESSES = f"{PREFIX}service.processes"
 _MODULES = {
-    "api": f"{_PROCESSES}.app",
-    "worker": f"{_PROCESSES}.worker",
-    "background": f"{_PROCESSES}.background",
+    "api": f"{PREFIX}service.processes.app",
+    "worker": f"{PREFIX}service.processes.worker",
+    "background": f"{PREFIX}service.processes.background",
 }
 
 

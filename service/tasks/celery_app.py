@@ -46,7 +46,6 @@ class GatedConnection(Connection):  # type: ignore[misc]  # kombu ships no types
     """
 
     def get_transport_cls(self) -> type:
-        """Return kombu's transport with the filter."""
         return _Transport
 
 
@@ -217,7 +216,6 @@ def make_celery(
         worker_concurrency=1,
         worker_prefetch_multiplier=1,
         worker_enable_remote_control=False,
-        worker_hijack_root_logger=False,
         worker_redirect_stdouts=False,
         # There are no tasks to cancel; setting it silences a warning.
         worker_cancel_long_running_tasks_on_connection_loss=True,

@@ -95,7 +95,7 @@ class Wake(StrEnum):
 
 @dataclass(frozen=True)
 class ValkeyWaker:
-    """Wakes the background process; see `DeliveryQueue` and `TrainerQueue`. Thread-safe.
+    """Wakes the background process; see `Waker`. Thread-safe.
 
     The work is in the database; a lost message only delays it.
     """
@@ -104,7 +104,7 @@ class ValkeyWaker:
     reason: Wake
 
     def wake(self) -> None:
-        """See `DeliveryQueue.wake`."""
+        """See `Waker.wake`."""
         with queue_errors(), self.client.pipeline(transaction=False) as pipeline:
             # One message is enough; they must not accumulate while no process listens.
             pipeline.rpush(self.reason.value, "")
@@ -113,7 +113,7 @@ class ValkeyWaker:
             pipeline.execute()
 
     def is_heard(self) -> bool:
-        """See `TrainerQueue.is_heard`."""
+        """See `Waker.is_heard`."""
         return any(sign.retrains for sign in live_workers(self.client, BACKGROUND))
 
 

@@ -39,7 +39,6 @@ class CountingObserver(Observer):
     """Counts in memory: numbers under labels from fixed sets."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        """Register every metric."""
         ProcessCollector(registry=registry)
         counter = partial(Counter, namespace="slopsieve", registry=registry)
         histogram = partial(Histogram, namespace="slopsieve", registry=registry)
