@@ -63,7 +63,7 @@ def _http_url(given: str) -> str:
     if not re.fullmatch(r"https?://[^\s/]+(/\S*)?", given):
         msg = "it must begin with http:// or https://, for example https://host.example/path"
         raise ValueError(msg)
-    return given
+    return given.rstrip("/")
 
 
 def _mail_address(given: str) -> str:

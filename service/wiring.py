@@ -74,9 +74,9 @@ class Wired:
         self.counting = CountingObserver(self.registry)
         sa.event.listen(self.engine, "handle_error", self._count_error)
         stores = SqlStores(self.engine)
-        history = open_history(settings, self.valkey_url)
-        # On the histories' server, to be lost together with them.
         server, is_cluster = find_history_server(settings, self.valkey_url)
+        history = ValkeyHistoryStore(server, cluster=is_cluster)
+        # On the histories' server, to be lost together with them.
         rebuild_place = RebuildPlace(server, cluster=is_cluster)
         spent_tokens = SpentTokens(server, cluster=is_cluster)
         digest_claims = DigestClaims(self.valkey_url)
@@ -105,8 +105,7 @@ class Wired:
             delivery_queue=ValkeyWaker(self.valkey, Wake.DELIVER),
             notifier=notifier,
             statements=StatementLinks(
-                secret=_derive(secret, "statements"),
-                pages_url=(settings.pages_url or "").rstrip("/"),
+                secret=_derive(secret, "statements"), pages_url=settings.pages_url or ""
             ),
             versions=VersionShelf(partial(versions_folder, settings)),
             trainer_queue=ValkeyWaker(self.valkey, Wake.RETRAIN),
@@ -192,7 +191,7 @@ def digest_plan(settings: Settings) -> DigestPlan:
         hour=settings.remind_hour,
         zone=ZoneInfo(settings.remind_zone),
         language=settings.remind_language,
-        pages_url=settings.pages_url.rstrip("/") if settings.pages_url else None,
+        pages_url=settings.pages_url,
     )
 
 
@@ -270,17 +269,11 @@ def find_valkey_url(settings: Settings, folder: DataFolder) -> str:
     return _redis_url(settings.valkey_url, "VALKEY_URL")
 
 
-def open_history(settings: Settings, valkey_url: str) -> ValkeyHistoryStore:
-    """Return the histories, on the queue's Valkey or on their own server or cluster.
+def find_history_server(settings: Settings, valkey_url: str) -> tuple[str, bool]:
+    """Return the URL of the histories' server, and True if it is a cluster.
 
     Raises `StartError` for an invalid URL.
     """
-    url, cluster = find_history_server(settings, valkey_url)
-    return ValkeyHistoryStore(url, cluster=cluster)
-
-
-def find_history_server(settings: Settings, valkey_url: str) -> tuple[str, bool]:
-    """Return the URL of the histories' server, and True if it is a cluster."""
     if settings.history_url is None:
         return valkey_url, False
     scheme, separator, rest = settings.history_url.get_secret_value().strip().partition("://")

@@ -35,10 +35,11 @@ from service.scoring.figures import population_stability
 from service.settings import ENV_PREFIX, VARIABLES, Settings
 from service.start_error import SettingsError
 from service.stores.sql import SqlStores
+from service.stores.valkey.history import ValkeyHistoryStore
 from service.tasks.broker import open_client, prove_write
 from service.tasks.heartbeat import BACKGROUND, WORKERS, live_workers
 from service.training_runs import versions_folder
-from service.wiring import Wired, find_history_server, find_valkey_url, open_engine, open_history
+from service.wiring import Wired, find_history_server, find_valkey_url, open_engine
 
 _RATE_DAYS = 7
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
@@ -199,7 +200,8 @@ class _Installation:
 
     def _histories(self) -> Iterator[Finding]:
         decided = self._stores.decisions.find_in_force(after=0, limit=1).decided_comments
-        with closing(open_history(self._settings, self._valkey_url)) as history:
+        url, is_cluster = find_history_server(self._settings, self._valkey_url)
+        with closing(ValkeyHistoryStore(url, cluster=is_cluster)) as history:
             yield judge_histories(is_blank=history.is_blank(), has_decisions=bool(decided))
 
     def _scores(self) -> Iterator[Finding]:

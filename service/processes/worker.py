@@ -21,7 +21,7 @@ from service.processes.operating import expose, show_model
 from service.processes.starting import starting
 from service.tasks.broker import QueueName
 from service.tasks.celery_app import make_celery
-from service.tasks.heartbeat import WORKERS, Heartbeat
+from service.tasks.heartbeat import WORKERS, Heartbeat, WorkerSign
 from service.wiring import Wired
 
 log = logging.getLogger(__name__)
@@ -67,12 +67,11 @@ def make_worker(wired: Wired) -> Any:
         if judge_batch(ids, services, owed):
             judged_at = time.time()
 
-    heartbeat = Heartbeat(
-        wired.valkey,
-        WORKERS,
-        lambda: (services.current_model().version, wired.models.problem),
-        lambda: judged_at,
-    )
+    def describe() -> WorkerSign:
+        model = services.current_model().version
+        return WorkerSign(model=model, problem=wired.models.problem, judged_at=judged_at)
+
+    heartbeat = Heartbeat(wired.valkey, WORKERS, describe)
     batch_size = wired.settings.batch_size
     app = make_celery(wired.valkey_url, judge, heartbeat, batch_size=batch_size)
     return app.Worker(

@@ -65,32 +65,21 @@ def are_stuck(workers: Sequence[WorkerSign], *, oldest: datetime | None, now: da
 
 @dataclass(eq=False)
 class Heartbeat:
-    """Sends this process's heartbeats; `model` returns its version and problem.
+    """Sends this process's heartbeats: what `describe` returns, with a name and the time.
 
-    A heartbeat contains the host, which a probe looks for, and the process id. `judged_at` and
-    `retrains` are as in `WorkerSign`. An unavailable or full Valkey is logged once, and raises
-    nothing.
+    The name contains the host, which a probe looks for, and the process id. An unavailable or full
+    Valkey is logged once, and raises nothing.
     """
 
     client: redis.Redis
     kind: str
-    model: Callable[[], tuple[str, str | None]] = lambda: ("", None)
-    judged_at: Callable[[], float] = lambda: 0.0
-    retrains: bool = False
+    describe: Callable[[], WorkerSign] = WorkerSign
     name: str = field(default_factory=lambda: f"{socket.gethostname()}:{os.getpid()}", init=False)
     is_first: bool = field(default=True, init=False)
 
     def beat(self) -> None:
         """Send a heartbeat; the first also removes dead processes' heartbeats."""
-        model, problem = self.model()
-        sign = WorkerSign(
-            name=self.name,
-            at=time.time(),
-            model=model,
-            problem=problem,
-            judged_at=self.judged_at(),
-            retrains=self.retrains,
-        )
+        sign = replace(self.describe(), name=self.name, at=time.time())
         try:
             if self.is_first:
                 dead_since = sign.at - 2 * _EXPIRES_SECONDS

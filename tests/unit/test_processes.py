@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from datetime import timedelta
+from functools import partial
 
 import pytest
 
@@ -114,7 +115,8 @@ def home(tmp_path):
         migrate(wired.engine)
         client = open_client(server.url)
         for kind in (WORKERS, BACKGROUND):
-            Heartbeat(client, kind, judged_at=lambda: time.time() - 2 * STUCK_SECONDS).beat()
+            judged_at = time.time() - 2 * STUCK_SECONDS
+            Heartbeat(client, kind, partial(WorkerSign, judged_at=judged_at)).beat()
         yield wired, client
         client.close()
         wired.close()
