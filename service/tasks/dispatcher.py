@@ -17,34 +17,25 @@ from service.domain.errors import StoreUnavailableError
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DispatchPlan:
-    """The limits of concurrent deliveries, and the pauses between deliveries to a site.
+@dataclass(eq=False)
+class Dispatcher:
+    """Takes due messages and delivers them until none is due. Thread-safe.
 
-    A slow site holds at most about twice `a_site` of the `at_once` places. A site that is down gets
-    a pause of `rest_seconds`. A platform's API gets one of `platform_seconds` after each change, as
+    `take` leases at most `limit` due messages, none of them to a site in `except_sites`. A slow
+    site holds at most about twice `a_site` of the `at_once` places. A site that is down gets a
+    pause of `rest_seconds`. A platform's API gets one of `platform_seconds` after each change, as
     platforms ask.
     """
 
+    take: Callable[..., Sequence[Delivery]]
+    deliver: Callable[[Delivery], SendOutcome | None]
     at_once: int = 32
     a_site: int = 4
     rest_seconds: float = 5.0
     platform_seconds: float = 1.0
 
-
-@dataclass(eq=False)
-class Dispatcher:
-    """Takes due messages and delivers them until none is due. Thread-safe.
-
-    `take` leases at most `limit` due messages, none of them to a site in `except_sites`.
-    """
-
-    take: Callable[..., Sequence[Delivery]]
-    deliver: Callable[[Delivery], SendOutcome | None]
-    plan: DispatchPlan = DispatchPlan()
-
     def __post_init__(self) -> None:
-        self._pool = ThreadPoolExecutor(self.plan.at_once, thread_name_prefix="dispatcher")
+        self._pool = ThreadPoolExecutor(self.at_once, thread_name_prefix="dispatcher")
         self._lock = threading.Lock()
         self._busy: Counter[SiteId] = Counter()
         self._resting: dict[SiteId, float] = {}
@@ -58,8 +49,8 @@ class Dispatcher:
         """
         started = 0
         with self._lock:
-            while not self._closed and (room := self.plan.at_once - self._busy.total()) > 0:
-                limit = min(room, self.plan.a_site)
+            while not self._closed and (room := self.at_once - self._busy.total()) > 0:
+                limit = min(room, self.a_site)
                 taken = self.take(limit=limit, except_sites=self._left_out())
                 if not taken:
                     break
@@ -80,7 +71,7 @@ class Dispatcher:
     def _left_out(self) -> set[SiteId]:
         now = time.monotonic()
         self._resting = {site: until for site, until in self._resting.items() if until > now}
-        full = {site for site, count in self._busy.items() if count >= self.plan.a_site}
+        full = {site for site, count in self._busy.items() if count >= self.a_site}
         return full | self._resting.keys()
 
     def _run(self, delivery: Delivery) -> None:
@@ -106,5 +97,5 @@ class Dispatcher:
         if outcome is None or outcome.settled:
             return 0.0
         if outcome.attempt.status is None:
-            return self.plan.rest_seconds
-        return self.plan.platform_seconds if delivery.form.is_call else 0.0
+            return self.rest_seconds
+        return self.platform_seconds if delivery.form.is_call else 0.0

@@ -10,7 +10,7 @@ import pytest
 from service.domain.comment import SiteId
 from service.domain.delivery import DeliveryAttempt, DeliveryForm, SendOutcome
 from service.domain.errors import StoreUnavailableError
-from service.tasks.dispatcher import Dispatcher, DispatchPlan
+from service.tasks.dispatcher import Dispatcher
 from tests.factories import NOW
 from tests.integration.installation import until
 from tests.unit.outbound.conftest import make_delivery
@@ -69,7 +69,7 @@ def post():
 
 @pytest.fixture
 def dispatcher(post):
-    made = Dispatcher(post.take, post.deliver, DispatchPlan(at_once=8, a_site=2, rest_seconds=60))
+    made = Dispatcher(post.take, post.deliver, at_once=8, a_site=2, rest_seconds=60)
     yield made
     post.let_go.set()
     made.close(seconds=DEADLINE_SECONDS)
@@ -110,7 +110,7 @@ def test_a_message_that_raises_stops_nothing(post):
     def explode(_delivery):
         raise RuntimeError("unforeseen")
 
-    dispatcher = Dispatcher(post.take, explode, DispatchPlan(at_once=2, a_site=1))
+    dispatcher = Dispatcher(post.take, explode, at_once=2, a_site=1)
     post.add(QUICK, 10)
 
     dispatcher.dispatch()
@@ -167,8 +167,8 @@ def test_a_platform_is_left_alone_after_each_change_and_nobody_else(
     post.let_go.set()
     post.add(QUICK, 5, form=form)
     post.add(SLOW, 1)
-    plan = DispatchPlan(at_once=1, a_site=1, rest_seconds=60, platform_seconds=60)
-    dispatcher = Dispatcher(post.take, post.deliver, plan)
+    limits = {"at_once": 1, "a_site": 1, "rest_seconds": 60, "platform_seconds": 60}
+    dispatcher = Dispatcher(post.take, post.deliver, **limits)
 
     dispatcher.dispatch()
     until(lambda: SLOW in post.done)
