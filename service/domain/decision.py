@@ -10,7 +10,6 @@ from service.domain.comment import Comment, CommentId, SiteId
 from service.domain.verdict import Outcome
 
 IMPORT = "import"
-"""The actor of decisions that were imported."""
 EDIT_POLICY = "edit policy: "
 """The prefix of the actor of an edit that keeps a person's ruling; the person follows."""
 BY_STAFF = "staff, as told by "

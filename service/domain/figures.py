@@ -133,26 +133,12 @@ class CutoffPreview:
     def were(self, outcome: Outcome) -> int:
         return sum(one.comments for one in self.moved if one.was is outcome)
 
-    def would_be(self, outcome: Outcome) -> int:
-        return sum(one.comments for one in self.moved if one.becomes is outcome)
+    def becoming(self, outcome: Outcome, what: str = "comments") -> int:
+        """Return the comments that would have an outcome, or the `approved` or `rejected` ones."""
+        return sum(getattr(one, what) for one in self.moved if one.becomes is outcome)
 
     def changed(self) -> tuple[Moved, ...]:
         return tuple(one for one in self.moved if one.was is not one.becomes)
-
-    @property
-    def ham_called_spam(self) -> int:
-        """Return how many that moderators approved would be called spam, the costliest error."""
-        return sum(one.approved for one in self.moved if one.becomes is Outcome.SPAM)
-
-    @property
-    def spam_called_ham(self) -> int:
-        """Return how many that moderators rejected would be called ham."""
-        return sum(one.rejected for one in self.moved if one.becomes is Outcome.HAM)
-
-    @property
-    def approved_held(self) -> int:
-        """Return how many that moderators approved would be left to a person."""
-        return sum(one.approved for one in self.moved if one.becomes is Outcome.UNSURE)
 
 
 class ReviewPart(StrEnum):

@@ -147,19 +147,18 @@ class SenderSecrets:
 
 def make_sender(
     *,
-    address: str | None,
-    email: str | None,
-    secret: bytes,
+    secrets: SenderSecrets,
+    address: str | None = None,
+    email: str | None = None,
     name: str | None = None,
-    secret_before: bytes | None = None,
     site_id: SiteId | None = None,
     account_id: str | None = None,
 ) -> Sender:
     """Return the sender's keyed hashes (HMAC-SHA-256, 128 bits); missing values stay None.
 
     With `site_id` the account is included; without `account_id` the name and e-mail replace it.
-    `before_rotation` has the keys under `secret_before`, then those of the e-mail address as typed,
-    for older records. Raises `ValueError` for an address that is not an IP address.
+    `before_rotation` has the keys under the previous secret, then those of the e-mail address as
+    typed, for older records. Raises `ValueError` for an address that is not an IP address.
     """
     parsed = parse_address(address) if address else None
     folded = email.strip().lower() if email else None
@@ -170,14 +169,12 @@ def make_sender(
         values["network"] = _network(parsed, _NETWORK_BITS[parsed.version])
         values["wide network"] = _network(parsed, _WIDE_BITS) if parsed.version == 6 else None
     values["account"] = _account(site_id, account_id, values)
-    secrets = [secret]
-    if secret_before is not None and secret_before != secret:
-        secrets.append(secret_before)
-    generations = [_keyed(values, each) for each in secrets]
+    known = [one for one in dict.fromkeys((secrets.present, secrets.before)) if one is not None]
+    generations = [_keyed(values, each) for each in known]
     if folded != normal:
         typed = {"email": folded, "name": values["name"]}
         account = None if account_id else _account(site_id, None, typed)
-        generations += [_keyed({"email": folded, "account": account}, each) for each in secrets]
+        generations += [_keyed({"email": folded, "account": account}, each) for each in known]
     sender: Sender | None = None
     for one in reversed([one for one in generations if one != Sender()]):
         sender = replace(one, before_rotation=sender)

@@ -24,7 +24,6 @@ from service.scoring.rules import REASONS
 log = logging.getLogger(__name__)
 
 Endpoints = Mapping[SiteId, Endpoint | None]
-"""The endpoint of each site, None for a site without one."""
 
 
 def _send_changes(seen: Iterable[Case], services: Services, *, at_once: bool = False) -> None:

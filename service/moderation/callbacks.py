@@ -23,7 +23,6 @@ _SECRET_PREFIX = "whsec_"  # noqa: S105  # a prefix, not a secret
 _TOKEN = re.compile(r"[\x21-\x7e]{8,500}")
 _KNOWN_ADDRESSES = {DeliveryForm.GITHUB: "https://api.github.com/graphql"}
 APPLIED_EVENTS = (EventKind.VERDICT, EventKind.DECISION)
-"""The events that can be applied at a platform."""
 
 
 def set_callback(

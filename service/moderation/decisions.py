@@ -16,7 +16,6 @@ from service.moderation.remembering import remember
 from service.ports.audit import AuditFilter
 from service.ports.services import Services
 
-# A few sentences next to the comment.
 MAX_NOTE_CHARS = 500
 
 

@@ -308,8 +308,7 @@ def _send(delivery: Delivery, services: Services) -> SendOutcome | None:
 
 def _wait_for_verdict(delivery: Delivery, services: Services) -> None:
     now = services.clock()
-    age = now - delivery.created_at
-    if age > timedelta(days=1):
+    if now - delivery.created_at > timedelta(days=1):
         attempt = _unsent(delivery, services, "there never was a verdict")
         services.deliveries.record(attempt, state=DeliveryState.DEAD)
         return

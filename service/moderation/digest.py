@@ -18,7 +18,6 @@ log = logging.getLogger(__name__)
 _DOUBTFUL_BELOW = 0.992
 
 Write = Callable[[Waiting, HeldSpam, DigestPlan, str], Written]
-"""Writes a digest in this language."""
 
 
 def send_digests(plan: DigestPlan, services: Services, write: Write) -> int:

@@ -36,13 +36,7 @@ def find_person(
     """Return a person's keys, older ones too. Raises `InvalidInputError`."""
     secrets = services.sender_secrets
     try:
-        made = make_sender(
-            address=address,
-            email=email,
-            name=name,
-            secret=secrets.present,
-            secret_before=secrets.before,
-        )
+        made = make_sender(secrets=secrets, address=address, email=email, name=name)
     except ValueError:
         remedy = "give one such as 192.0.2.7 or 2001:db8::7"
         raise invalid_input("--address", "is not an IP address", remedy) from None

@@ -120,13 +120,11 @@ def with_sender(
 
     That is looked up now, as the address is not stored. Raises `ValueError` for no IP address.
     """
-    secrets = services.sender_secrets
     sender = make_sender(
+        secrets=services.sender_secrets,
         address=address,
         email=email,
         name=comment.author.name,
-        secret=secrets.present,
-        secret_before=secrets.before,
         site_id=comment.site_id,
         account_id=comment.author.account_id,
     )
@@ -134,12 +132,8 @@ def with_sender(
     lists = services.reputation_lists
     # Finding links costs more than all lookups, so it is skipped without domain lists.
     domains = linked_domains(comment) if lists.has(ListKind.DOMAINS) else ()
-    listings = lists.find(
-        address=address,
-        domains=domains,
-        mail_domain=sender.email_domain,
-        at=comment.received_at,
-    )
+    mail_domain, at = sender.email_domain, comment.received_at
+    listings = lists.find(address=address, domains=domains, mail_domain=mail_domain, at=at)
     return replace(comment, sender=replace(sender, system=system, listings=tuple(listings)))
 
 

@@ -12,7 +12,7 @@ from functools import partial
 import idna
 
 from service.domain.case import Case, CaseFilter, Order
-from service.domain.comment import Sender, SiteId
+from service.domain.comment import SiteId
 from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError, Problem, invalid_input
 from service.domain.list_entry import (
@@ -71,7 +71,7 @@ def _email(given: str, secrets: SenderSecrets) -> Recognised | Problem:
     name, _, domain = given.rpartition("@")
     if not name or normal_domain(domain) is None or any(c.isspace() for c in given):
         return _problem("is no e-mail address", "give one such as mara@example.org")
-    return _keyed(one.email_key for one in _senders(secrets, email=given))
+    return _keyed(one.email_key for one in make_sender(secrets=secrets, email=given).generations)
 
 
 def _address(given: str, secrets: SenderSecrets) -> Recognised | Problem:
@@ -81,15 +81,8 @@ def _address(given: str, secrets: SenderSecrets) -> Recognised | Problem:
         return _problem("is no IP address", "give one such as 192.0.2.7 or 2001:db8::7")
     if is_local(parsed):
         return _PRIVATE
-    return _keyed(one.address_key for one in _senders(secrets, address=given))
-
-
-def _senders(
-    secrets: SenderSecrets, *, address: str | None = None, email: str | None = None
-) -> tuple[Sender, ...]:
-    return make_sender(
-        address=address, email=email, secret=secrets.present, secret_before=secrets.before
-    ).generations
+    senders = make_sender(secrets=secrets, address=given).generations
+    return _keyed(one.address_key for one in senders)
 
 
 def _network(given: str, secrets: SenderSecrets) -> Recognised | Problem:
@@ -112,7 +105,7 @@ def _network(given: str, secrets: SenderSecrets) -> Recognised | Problem:
     return _keyed(
         sender.wide_network_key if kept[0] == _WIDTHS6[0][2] else sender.network_key
         for part in parts
-        for sender in _senders(secrets, address=str(part.network_address))
+        for sender in make_sender(secrets=secrets, address=str(part.network_address)).generations
     )
 
 

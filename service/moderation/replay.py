@@ -16,7 +16,6 @@ from service.learning.taught import Taught
 from service.moderation.judging import is_audited, judge_comments
 from service.ports.models import JudgingModel
 
-# The name of the row for all weeks.
 TOTAL = "all"
 _BATCH = 256
 

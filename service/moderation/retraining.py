@@ -37,7 +37,6 @@ from service.ports.training import TrainingRuns
 log = logging.getLogger(__name__)
 
 SCHEDULE = "schedule"
-"""The actor of scheduled retrainings."""
 
 # A dead process's lease ends after this; a live process renews it.
 _LEASE = timedelta(seconds=60)

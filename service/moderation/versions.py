@@ -20,7 +20,6 @@ _LOOKED_BACK = 500
 # No version takes so long to write.
 _LEFTOVERS_KEPT = timedelta(days=1)
 PROMOTED = "promote model version"
-"""The audit log's act of letting a version serve."""
 
 
 def promote_version(name: str, services: Services, *, by: str) -> None:
@@ -89,7 +88,6 @@ def _drop(name: str, services: Services) -> bool:
 
 
 KEPT_RUNS = 5
-"""The number of newest runs whose report is kept."""
 TEXTS_KEPT = timedelta(days=30)
 """The longest time that a report keeps the texts of ham that the candidate lost."""
 UNFINISHED_KEPT = timedelta(days=1)

@@ -114,7 +114,7 @@ class CommentsLife(RuleBasedStateMachine):
             text,
             id=comment_id,
             site_comment_id=f"wp-{number}",
-            sender=make_sender(address=None, email=who, secret=self.services.sender_secret),
+            sender=make_sender(address=None, email=who, secrets=self.services.sender_secrets),
         )
         self.do(fault, submit_comments, [NewComment(comment=comment, lane=Lane.BULK)])
         self.ruled[comment_id] = None

@@ -32,7 +32,7 @@ MARA = "mara@example.org"
 def keep_rejected(services, **known: str) -> Comment:
     secrets = services.sender_secrets
     known = {"address": None, **known}
-    sender = make_sender(secret=secrets.present, secret_before=secrets.before, **known)
+    sender = make_sender(secrets=secrets, **known)
     comment = make_comment(sender=sender)
     submit_to(services, comment, lane=Lane.INTERACTIVE)
     decide_comment(comment.id, Ruling.REJECT, services, decided_by="mod")
@@ -72,7 +72,7 @@ def forget(services: Services) -> None:
 @pytest.mark.parametrize("act", ["judge", "learn", "unlearn"])
 def test_nothing_that_was_under_way_brings_back_what_was_forgotten(services, what, act):
     services.queue.judges = act != "judge"
-    sender = make_sender(secret=services.sender_secrets.present, address=None, email=MARA)
+    sender = make_sender(secrets=services.sender_secrets, address=None, email=MARA)
     comment = make_comment(sender=sender)
     submit_to(services, comment)
     if act == "unlearn":

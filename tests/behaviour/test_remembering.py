@@ -10,7 +10,7 @@ import pytest
 from service.domain.comment import CommentId, Lane, Sender
 from service.domain.decision import Ruling
 from service.domain.errors import StoreUnavailableError
-from service.domain.sender import Record, make_sender
+from service.domain.sender import Record, SenderSecrets, make_sender
 from service.moderation.decisions import decide_comment, undo_decision
 from service.moderation.remembering import (
     rebuild_all,
@@ -22,7 +22,8 @@ from tests.factories import make_comment
 from tests.fakes import Overridden, away, make_services, submit_to
 from tests.in_memory import MemoryHistoryStore
 
-SENDER = make_sender(address="192.0.2.7", email="mara@example.org", secret=b"s")
+SECRETS = SenderSecrets(present=b"s")
+SENDER = make_sender(address="192.0.2.7", email="mara@example.org", secrets=SECRETS)
 
 
 def keep(services, **changes):

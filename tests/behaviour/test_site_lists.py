@@ -42,8 +42,7 @@ def new_entry(kind=EntryKind.DOMAIN, value="pills-direct.shop", **changes) -> Ne
 
 def sent(services, text="See https://pills-direct.shop now", address=None, email=None, **changes):
     """Submit a comment, and return its verdict."""
-    secret = services.sender_secrets.present
-    sender = make_sender(address=address, email=email, secret=secret)
+    sender = make_sender(address=address, email=email, secrets=services.sender_secrets)
     comment = make_comment(text, sender=sender, **changes)
     submit_to(services, comment, lane=Lane.INTERACTIVE)
     return services.cases.get(comment.id).verdict
@@ -193,9 +192,7 @@ def _kept(services, **changes):
     values = {
         "text": "Buy at https://pills-direct.shop and see https://en.wikipedia.org/wiki/Pill",
         "author": Author(name="M", url="https://me.pills-mine.com"),
-        "sender": make_sender(
-            address=ADDRESS, email=EMAIL, secret=b"a secret for tests, long enough"
-        ),
+        "sender": make_sender(address=ADDRESS, email=EMAIL, secrets=services.sender_secrets),
     }
     comment = make_comment(**(values | changes))
     submit_to(services, comment, lane=Lane.INTERACTIVE)

@@ -25,7 +25,7 @@ from service.domain.delivery import DeliveryForm, EventKind, Platform
 from service.domain.errors import StoreUnavailableError
 from service.domain.list_entry import Effect, EntryKind
 from service.domain.retraining import RetrainingOptions
-from service.domain.sender import make_sender
+from service.domain.sender import SenderSecrets, make_sender
 from service.domain.site import SiteSettings
 from service.domain.user import Role
 from service.moderation.accounts import (
@@ -87,16 +87,16 @@ from tests.factories import NOW, SITE, make_comment
 from tests.fakes import FixedClassifier, FixedClock, make_services, make_site
 from tests.worlds import FailingAt
 
-SECRET = b"a secret for tests, long enough"
+SECRETS = SenderSecrets(present=b"a secret for tests, long enough")
 MARA = make_sender(
     address="192.0.2.7",
     email="mara@example.org",
     name="Mara Lane",
-    secret=SECRET,
+    secrets=SECRETS,
     site_id=SITE,
     account_id="7",
 )
-BOB = make_sender(address="198.51.100.8", email="bob@example.org", name="Bob", secret=SECRET)
+BOB = make_sender(address="198.51.100.8", email="bob@example.org", name="Bob", secrets=SECRETS)
 BUILT, APPLIED = SiteId("built"), SiteId("applied")
 SITES = (make_site(), make_site(id=BUILT, name="Built"), make_site(id=APPLIED, name="Applied"))
 WAITING, JUDGED, SHOWN = CommentId("waiting"), CommentId("judged"), CommentId("shown")

@@ -13,7 +13,7 @@ import pytest
 
 from models.inputs import ModelOutput
 from service.domain.list_entry import EntryKind
-from service.domain.sender import make_sender
+from service.domain.sender import SenderSecrets, make_sender
 from service.moderation.erasing import erase_person, find_person
 from service.reputation.names import Kind, names_of
 
@@ -81,7 +81,8 @@ def test_erasing_a_mailbox_erases_what_came_from_its_other_addresses(send_as, se
 @pytest.mark.parametrize("before", [None, b"the secret before, thirty-two chars"])
 def test_what_was_kept_before_addresses_had_a_normal_form_is_still_found(before):
     secret = b"the present secret, thirty-two chars"
-    now = make_sender(address=None, email="M.k+a@gmail.com", secret=secret, secret_before=before)
+    secrets = SenderSecrets(present=secret, before=before)
+    now = make_sender(email="M.k+a@gmail.com", secrets=secrets)
 
     known = {one.email_key for one in now.generations}
 

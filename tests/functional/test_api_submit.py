@@ -53,7 +53,7 @@ def test_everything_the_site_sends_is_kept(api, services):
         address="203.0.113.9",
         email="mara@example.org",
         name="Mara",
-        secret=services.sender_secrets.present,
+        secrets=services.sender_secrets,
         site_id=SITE,
         account_id="u-1",
     )

@@ -301,7 +301,7 @@ def advert(services):
     sender = make_sender(
         address="203.0.113.9",
         email="mara@example.org",
-        secret=services.sender_secrets.present,
+        secrets=services.sender_secrets,
     )
     author = Author(name="</p><script>alert(1)</script>", url="https://my-pills.com")
     return keep(services, make_comment("Buy pills", sender=sender, author=author))

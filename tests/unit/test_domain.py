@@ -13,13 +13,15 @@ from service.domain.comment import FormEvidence, Sender
 from service.domain.dataset_row import comment_from_row
 from service.domain.decision import Action, Mode, Ruling, choose_action
 from service.domain.form import FormBehaviour, FormToken
-from service.domain.sender import make_sender, normal_name, one_client
+from service.domain.sender import SenderSecrets, make_sender, normal_name, one_client
 from service.domain.site import SiteSettings
 from service.domain.text import content_key, unescape
 from service.domain.verdict import Outcome, Signal, Span
 from service.ids import new_id
 from service.scoring.weights import Cutoffs
 from tests.factories import make_comment, make_verdict
+
+SECRETS = SenderSecrets(present=b"k")
 
 
 @pytest.mark.parametrize(
@@ -43,8 +45,8 @@ def test_wrong_values_cannot_be_built(build):
 
 
 def test_a_sender_is_recognised_without_being_named():
-    one = make_sender(address="192.0.2.7", email="Mara@Example.org ", secret=b"k")
-    same = make_sender(address="::ffff:192.0.2.7", email="mara@example.ORG", secret=b"k")
+    one = make_sender(address="192.0.2.7", email="Mara@Example.org ", secrets=SECRETS)
+    same = make_sender(address="::ffff:192.0.2.7", email="mara@example.ORG", secrets=SECRETS)
 
     assert one == same
     assert one.email_domain == "example.org"
@@ -53,7 +55,7 @@ def test_a_sender_is_recognised_without_being_named():
 
 
 def at(address: str) -> Sender:
-    return make_sender(address=address, email=None, secret=b"k")
+    return make_sender(address=address, secrets=SECRETS)
 
 
 def test_neighbours_share_a_network_key_and_nothing_else():

@@ -15,7 +15,7 @@ from service.domain.comment import SiteId
 from service.domain.decision import EDIT_POLICY, Mode, Ruling
 from service.domain.delivery import Endpoint, Platform
 from service.domain.published import StatementLinks
-from service.domain.sender import Person, make_sender
+from service.domain.sender import Person, SenderSecrets, make_sender
 from service.domain.verdict import Outcome, Rule
 from service.moderation.announcing import write_verdict_messages
 from service.moderation.decisions import decide_comment
@@ -84,7 +84,7 @@ def _prune(services, comment):
     prune_comments(services, keep=timedelta(days=1), keep_spam=None, keep_held_spam=None)
 
 
-SENDER = make_sender(address="203.0.113.9", email=None, secret=b"k" * 32)
+SENDER = make_sender(address="203.0.113.9", secrets=SenderSecrets(present=b"k" * 32))
 PERSON = Person(sender=SENDER, author_name=None)
 
 

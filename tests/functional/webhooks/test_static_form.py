@@ -69,7 +69,7 @@ def test_a_comment_is_kept_however_it_is_sent(path, stranger, services, sent):
         address="127.0.0.1",
         email=FORM["email"],
         name="Mara",
-        secret=services.sender_secrets.present,
+        secrets=services.sender_secrets,
         site_id=comment.site_id,
     )
 
