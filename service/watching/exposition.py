@@ -328,7 +328,8 @@ class MetricsPort:
         while not self._closed.wait(_RETRY_EVERY_SECONDS if warned else 0):
             try:
                 listener = socket.create_server(self.address, family=family, dualstack_ipv6=is_v6)
-            except OSError as error:
+            # ValueError where the machine has no IPv6.
+            except (OSError, ValueError) as error:
                 if not warned:
                     log.warning(
                         "the port for metrics cannot be had yet",

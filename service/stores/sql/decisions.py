@@ -257,9 +257,8 @@ class DecisionStore(SqlStore):
         """
         decision = sa.select(sa.func.max(decisions.c.seq)).scalar_subquery()
         act = sa.select(sa.func.max(audit_log.c.seq)).scalar_subquery()
-        with reading(self._engine) as tx:
-            row = tx.execute(sa.select(decision.label("decision"), act.label("act"))).one()
-            return row.decision or 0, row.act or 0
+        [(newest_decision, newest_act)] = self._rows(sa.select(decision, act))
+        return newest_decision or 0, newest_act or 0
 
     def _page(self, wanted: sa.ColumnElement[bool], *, after: int, limit: int) -> DecidedPage:
         query = (
