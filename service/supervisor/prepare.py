@@ -23,7 +23,7 @@ from service.start_error import ExitCode, StartError
 from service.stores.migrations import migrate
 from service.stores.sql import ping
 from service.supervisor.report import FirstRun, secrets_as_text
-from service.tasks.broker import open_client, why_unusable
+from service.tasks.broker import why_unusable
 from service.wiring import Wired
 
 FIRST_SITE = "My site"
@@ -74,7 +74,7 @@ def main() -> None:
         wired = Wired(settings)
         _check_database(wired)
         if settings.valkey_url is not None:
-            _check_valkey(wired.valkey_url)
+            _check_valkey(wired)
         _print_json({})
         migrate(wired.engine)
         _print_json({})
@@ -101,23 +101,19 @@ def _check_database(wired: Wired) -> None:
         raise StartError(file if embedded else server, ExitCode.DATABASE) from None
 
 
-def _check_valkey(url: str) -> None:
-    client = open_client(url)
+def _check_valkey(wired: Wired) -> None:
     try:
-        client.ping()
+        wired.valkey.ping()
     except (redis.RedisError, OSError, ValueError) as error:
         msg = (
             f"{ENV_PREFIX}VALKEY_URL: the server cannot be used, {why_unusable(error)}; check its "
             "address, user and password, and that the server runs"
         )
         raise StartError(msg, ExitCode.VALKEY) from None
-    finally:
-        client.close()
 
 
 def _print_json(answer: dict[str, object]) -> None:
-    sys.stdout.write(f"{json.dumps(answer)}\n")
-    sys.stdout.flush()
+    print(json.dumps(answer), flush=True)
 
 
 if __name__ == "__main__":

@@ -132,8 +132,7 @@ def supervise(settings: Settings, *, workers: int, as_json: bool) -> None:
             )
             on_screen = sys.stdout.isatty()
             told = to_json(running) if as_json else to_text(running, with_secrets=on_screen)
-            sys.stdout.write(f"{told}\n")
-            sys.stdout.flush()
+            print(told, flush=True)
             crew.keep_running()
         except _StopRequestedError:
             pass
