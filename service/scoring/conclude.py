@@ -17,6 +17,7 @@ What stands beside the words, with a weight that was set or learnt here, is held
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
@@ -79,19 +80,18 @@ _MARGIN = 0.01
 _ROUNDING = 1e-9
 
 
-def hold_back(
-    content: float,
-    weighed: Sequence[WeighedSignal],
-    *,
-    called: Outcome,
-    ham_below: float,
-    spam_from: float,
+def _hold_back(
+    content: float, weighed: Sequence[WeighedSignal], cutoffs: Cutoffs
 ) -> WeighedSignal | None:
     """Return the correction of the score by the rules above, or None if there is none.
 
-    `content` is the score of the content alone, `called` its outcome, and `weighed` all evidence.
-    Scores are log-odds. The score of a comment that waits for a moderator is raised.
+    `content` is the score of base and model, `weighed` all evidence. The score of a comment that
+    waits for a moderator is raised.
     """
+    for one in weighed:
+        content += 0.0 if is_beside(one) else one.contribution
+    called = decide(logistic(content), cutoffs, degraded=False)
+    least, spam_from = logit(cutoffs.ham_cutoff) + _ROUNDING, logit(cutoffs.spam_cutoff)
     beside = [one for one in weighed if is_beside(one)]
     against = [one for one in beside if one.contribution > 0.0]
     has_good_record = any(
@@ -111,10 +111,9 @@ def hold_back(
         if silenced
         else Phrase("is not called spam by what stands beside the words alone")
     )
-    # With equal cutoffs no comment can be unsure.
-    least = ham_below + _ROUNDING
     short = least - (content + _sum(beside) - taken)
     waiting = [one.signal.name for one in beside if _waits(one)]
+    # With equal cutoffs no comment can be unsure.
     if waiting and least < spam_from - _ROUNDING and short > 0.0:
         taken -= short
         reason = next(why for name, why in _WAITS.items() if name in waiting)
@@ -137,10 +136,9 @@ def is_beside(weighed: WeighedSignal) -> bool:
 
 
 def _agree(counting: Sequence[WeighedSignal]) -> bool:
-    says: dict[Family, float] = {}
+    says: defaultdict[Family, float] = defaultdict(float)
     for one in counting:
-        family = SET_WEIGHTS[one.signal.name].family
-        says[family] = says.get(family, 0.0) + one.contribution
+        says[SET_WEIGHTS[one.signal.name].family] += one.contribution
     agreeing = [family for family, said in says.items() if said >= _LEAST_AGREEING]
     return len(agreeing) > 1 or any(one.decisions >= _BORNE_OUT for one in counting)
 
@@ -187,8 +185,7 @@ def conclude(
 ) -> Verdict:
     """Return the verdict. `output` None or anything in `missing` makes it degraded, hence unsure.
 
-    `learnt` has the set weights after this installation's decisions. `hold_back` limits what they
-    add.
+    `learnt` has the set weights after this installation's decisions; what they add is limited.
 
     Otherwise the outcome follows the instruction, if there is one; the score never does.
 
@@ -197,17 +194,9 @@ def conclude(
     """
     weighed = []
     for one in signals:
-        weight, kind, decisions = weigh_signal(one.name, weights, learnt)
-        contribution = weight * one.strength
-        weighed.append(
-            WeighedSignal(
-                signal=one,
-                weight=weight,
-                contribution=contribution,
-                kind=kind,
-                decisions=decisions,
-            )
-        )
+        weighing = weigh_signal(one.name, weights, learnt)
+        contribution = weighing.weight * one.strength
+        weighed.append(WeighedSignal(signal=one, contribution=contribution, **weighing._asdict()))
     model_contribution = weights.model * logit(output.p_spam) if output else 0.0
     score, weighed = sum_up(weights.base + model_contribution, weighed, cutoffs)
     p_spam = logistic(score)
@@ -247,27 +236,12 @@ def sum_up(
     `start` is base and model, `weighed` all signals but the line that holds some back.
     """
     lines = sorted(weighed, key=_weightiest_first)
-    held = _held_back(start, lines, cutoffs) if any(map(is_beside, lines)) else None
+    held = _hold_back(start, lines, cutoffs) if any(map(is_beside, lines)) else None
     if held is not None:
         lines = sorted((*lines, held), key=_weightiest_first)
     for line in lines:
         start += line.contribution
     return start, lines
-
-
-def _held_back(
-    start: float, lines: Sequence[WeighedSignal], cutoffs: Cutoffs
-) -> WeighedSignal | None:
-    content = start
-    for line in lines:
-        content += 0.0 if is_beside(line) else line.contribution
-    return hold_back(
-        content,
-        lines,
-        called=decide(logistic(content), cutoffs, degraded=False),
-        ham_below=logit(cutoffs.ham_cutoff),
-        spam_from=logit(cutoffs.spam_cutoff),
-    )
 
 
 def _weightiest_first(one: WeighedSignal) -> tuple[float, str]:

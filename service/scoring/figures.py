@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from statistics import NormalDist
 
@@ -27,9 +27,9 @@ class Share:
 
     count: int
     n: int
-    share: float | None
-    low: float | None
-    high: float | None
+    share: float | None = None
+    low: float | None = None
+    high: float | None = None
 
 
 def wilson_interval(successes: float, n: float) -> Interval:
@@ -61,7 +61,7 @@ def share_of(
 ) -> Share:
     """Return `count` of `n` with its interval, without share and interval below `MIN_COUNT`."""
     if n < MIN_COUNT:
-        return Share(count=count, n=n, share=None, low=None, high=None)
+        return Share(count=count, n=n)
     low, high = interval(count, n)
     return Share(count=count, n=n, share=count / n, low=low, high=high)
 
@@ -102,7 +102,6 @@ class Outcomes:
 
     @property
     def judged(self) -> int:
-        """Return the number of judged comments."""
         return self.ham + self.unsure + self.spam
 
 
@@ -129,7 +128,6 @@ class QueueFigures:
 
     @property
     def waiting(self) -> int:
-        """Return the number of comments that wait for a moderator."""
         return self.unsure + self.audited + self.reported
 
 
@@ -165,13 +163,16 @@ class Figures:
 
 
 def figures_of(counts: FigureCounts, scope: Scope) -> Figures:
-    """Return the figures for what was counted in a scope."""
-    days = _days(counts, scope)
-    total = _sum([one.outcomes for one in days])
+    by_day: defaultdict[date, Counter[Outcome | None]] = defaultdict(Counter)
+    for one in counts.days:
+        by_day[one.day][one.outcome] += one.comments
+    first, last = scope.since.date(), scope.until.date()
+    days = [first + timedelta(days=n) for n in range((last - first).days + 1)]
+    total = _outcomes(sum((by_day[day] for day in days), Counter()))
     return Figures(
         since=scope.since,
         until=scope.until,
-        days=days,
+        days=tuple(DayFigures(day=day, outcomes=_outcomes(by_day[day])) for day in days),
         total=total,
         degraded=counts.degraded,
         left_to_people=share_of(total.unsure, total.judged),
@@ -191,32 +192,12 @@ def figures_of(counts: FigureCounts, scope: Scope) -> Figures:
     )
 
 
-def _days(counts: FigureCounts, scope: Scope) -> tuple[DayFigures, ...]:
-    found: Counter[tuple[date, Outcome | None]] = Counter()
-    for one in counts.days:
-        found[one.day, one.outcome] += one.comments
-    first, last = scope.since.date(), scope.until.date()
-    days = [first + timedelta(days=n) for n in range((last - first).days + 1)]
-    return tuple(
-        DayFigures(
-            day=day,
-            outcomes=Outcomes(
-                ham=found[day, Outcome.HAM],
-                unsure=found[day, Outcome.UNSURE],
-                spam=found[day, Outcome.SPAM],
-                unjudged=found[day, None],
-            ),
-        )
-        for day in days
-    )
-
-
-def _sum(each: Sequence[Outcomes]) -> Outcomes:
+def _outcomes(found: Counter[Outcome | None]) -> Outcomes:
     return Outcomes(
-        ham=sum(one.ham for one in each),
-        unsure=sum(one.unsure for one in each),
-        spam=sum(one.spam for one in each),
-        unjudged=sum(one.unjudged for one in each),
+        ham=found[Outcome.HAM],
+        unsure=found[Outcome.UNSURE],
+        spam=found[Outcome.SPAM],
+        unjudged=found[None],
     )
 
 
@@ -241,14 +222,11 @@ def _of_all_ham(called_spam: Share, total: Outcomes) -> Share:
     """Return the share of all ham that is called spam, given that of audited spam verdicts."""
 
     def scaled(share: float | None) -> float | None:
-        if share is None:
-            return None
-        lost = share * total.spam
-        return lost / (lost + total.ham) if lost + total.ham else 0.0
+        lost = None if share is None else share * total.spam
+        return lost and lost / (lost + total.ham)
 
-    return Share(
-        count=called_spam.count,
-        n=called_spam.n,
+    return replace(
+        called_spam,
         share=scaled(called_spam.share),
         low=scaled(called_spam.low),
         high=scaled(called_spam.high),

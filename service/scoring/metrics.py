@@ -13,6 +13,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from service.scoring.conclude import logistic
 from service.scoring.figures import CONFIDENCE, Interval, Share, share_of
 
 Flags = NDArray[np.bool_]
@@ -98,7 +99,7 @@ def roc_auc_interval(is_spam: Flags, p_spam: Scores) -> Interval:
         return (0.0, 1 - disjoint_pairs_bound)
     logit = math.log(auc / (1 - auc))
     half_width = -NormalDist().inv_cdf(tail) * math.sqrt(variance) / (auc * (1 - auc))
-    return (_logistic(logit - half_width), _logistic(logit + half_width))
+    return (logistic(logit - half_width), logistic(logit + half_width))
 
 
 def recall_at_false_positive_rate(
@@ -109,25 +110,16 @@ def recall_at_false_positive_rate(
     Comments that share a score are called alike, so a threshold is always a score that occurs
     and a tie is never parted in our favour. There is no interpolation between thresholds.
     """
-    n_spam, n_ham = _count_both(is_spam)
+    _, n_ham = _count_both(is_spam)
     order = np.argsort(-p_spam, kind="stable")
     ranked, labels = p_spam[order], is_spam[order]
     last_of_tie = np.append(ranked[1:] != ranked[:-1], values=True)
-    caught = np.cumsum(labels)[last_of_tie]
-    lost = np.cumsum(~labels)[last_of_tie]
+    # At the first one nothing is called spam.
+    thresholds = np.append(math.inf, ranked[last_of_tie])
+    lost = np.append(0, np.cumsum(~labels)[last_of_tie])
     # The same division as `false_positive_rate`, so that the promise holds to the last bit.
-    kept = int(np.searchsorted(lost / n_ham, max_false_positive_rate, side="right"))
-    if kept == 0:
-        return OperatingPoint(
-            threshold=math.inf, spam_caught=0, n_spam=n_spam, ham_lost=0, n_ham=n_ham
-        )
-    return OperatingPoint(
-        threshold=float(ranked[last_of_tie][kept - 1]),
-        spam_caught=int(caught[kept - 1]),
-        n_spam=n_spam,
-        ham_lost=int(lost[kept - 1]),
-        n_ham=n_ham,
-    )
+    kept = np.searchsorted(lost / n_ham, max_false_positive_rate, side="right")
+    return at_threshold(is_spam, p_spam, float(thresholds[kept - 1]))
 
 
 def at_threshold(is_spam: Flags, p_spam: Scores, threshold: float) -> OperatingPoint:
@@ -193,7 +185,3 @@ def _mid_ranks(values: Scores) -> Scores:
     last = np.cumsum(counts)
     middle: Scores = last - (counts - 1) / 2
     return middle[inverse]
-
-
-def _logistic(log_odds: float) -> float:
-    return 1 / (1 + math.exp(-log_odds)) if log_odds > -700 else 0.0

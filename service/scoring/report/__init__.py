@@ -1,1 +1,1 @@
-"""The results of an evaluation: collected as columns, measured by slice, written as Markdown."""
+"""The results of an evaluation: collected as rows, measured by slice, written as Markdown."""

@@ -1,4 +1,4 @@
-"""Collects judged comments as columns, and measures them: all together, then slice by slice."""
+"""Collects judged comments as rows, and measures them: all together, then slice by slice."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,49 +77,26 @@ class Mistake:
     p_spam: float
 
 
-class Slicing:
-    """One value a comment: `names[codes[i]]` is the slice that comment i belongs to."""
-
-    def __init__(self) -> None:
-        self.codes = array("i")
-        self._numbers: dict[str, int] = {}
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Return the names, the first seen first."""
-        return tuple(self._numbers)
-
-    def add(self, name: str) -> None:
-        """Take the value of the next comment; beyond `MAX_SLICES` it is `OTHER`."""
-        short = name[:MAX_SLICE_NAME_CHARS]
-        if short not in self._numbers and len(self._numbers) >= MAX_SLICES:
-            short = OTHER
-        self.codes.append(self._numbers.setdefault(short, len(self._numbers)))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScoreTable:
-    """Judged comments that have a label, as parallel columns.
-
-    `outcome` holds positions in `OUTCOMES`; `model_p_spam` is NaN where the model was away.
-    """
-
-    is_spam: Flags
-    p_spam: Scores
-    model_p_spam: Scores
-    outcome: NDArray[np.int8]
-    degraded: Flags
-    slicings: Mapping[SliceBy, Slicing]
+# `outcome` is a position in `OUTCOMES`; `model_p_spam` is NaN where the model was away.
+_ROW = np.dtype(
+    [
+        ("is_spam", np.bool_),
+        ("p_spam", np.float64),
+        ("model_p_spam", np.float64),
+        ("outcome", np.int8),
+        ("degraded", np.bool_),
+    ]
+)
+Rows = NDArray[np.void]
 
 
 class ScoreCollector:
     """Takes judged comments one by one and keeps only what the report needs."""
 
     def __init__(self) -> None:
-        self._is_spam, self._degraded = array("b"), array("b")
-        self._p_spam, self._model_p_spam = array("d"), array("d")
-        self._outcome = array("b")
-        self._slicings = {by: Slicing() for by in SliceBy}
+        self._rows: list[tuple[bool, float, float, int, bool]] = []
+        # The numbers of the rows in each slice, the slice that was seen first first.
+        self.slices: dict[SliceBy, dict[str, array[int]]] = {by: {} for by in SliceBy}
         self.ham_lost: list[Mistake] = []
         self.spam_missed: list[Mistake] = []
         self.unlabelled: dict[str, Counter[Outcome]] = {}
@@ -131,15 +109,13 @@ class ScoreCollector:
             known = source in self.unlabelled or len(self.unlabelled) < MAX_SLICES
             self.unlabelled.setdefault(source if known else OTHER, Counter())[verdict.outcome] += 1
             return
-        self._is_spam.append(facts.is_spam)
-        self._degraded.append(verdict.degraded)
-        self._p_spam.append(verdict.p_spam)
-        self._model_p_spam.append(
-            math.nan if verdict.model_p_spam is None else verdict.model_p_spam
-        )
-        self._outcome.append(OUTCOMES.index(verdict.outcome))
-        for by, slicing in self._slicings.items():
-            slicing.add(facts.slices[by])
+        for by, slices in self.slices.items():
+            name = facts.slices[by][:MAX_SLICE_NAME_CHARS]
+            known = name in slices or len(slices) < MAX_SLICES
+            slices.setdefault(name if known else OTHER, array("i")).append(len(self._rows))
+        model_p_spam = math.nan if verdict.model_p_spam is None else verdict.model_p_spam
+        outcome = OUTCOMES.index(verdict.outcome)
+        self._rows.append((facts.is_spam, verdict.p_spam, model_p_spam, outcome, verdict.degraded))
         for part in verdict.signals:
             self.fired.setdefault(part.signal.name, Counter())[facts.is_spam] += 1
         if verdict.outcome is (Outcome.HAM if facts.is_spam else Outcome.SPAM):
@@ -153,16 +129,9 @@ class ScoreCollector:
                 )
             )
 
-    def table(self) -> ScoreTable:
-        """Return all labelled comments taken so far, as columns."""
-        return ScoreTable(
-            is_spam=np.array(self._is_spam, dtype=np.bool_),
-            p_spam=np.array(self._p_spam, dtype=np.float64),
-            model_p_spam=np.array(self._model_p_spam, dtype=np.float64),
-            outcome=np.array(self._outcome, dtype=np.int8),
-            degraded=np.array(self._degraded, dtype=np.bool_),
-            slicings=self._slicings,
-        )
+    def rows(self) -> Rows:
+        """Return all labelled comments taken so far, in the columns of `_ROW`."""
+        return np.array(self._rows, dtype=_ROW)
 
 
 FALSE_POSITIVE_RATES = (0.001, 0.005, 0.01, 0.05)
@@ -259,16 +228,21 @@ class Measurements:
 
 def measure(collected: ScoreCollector, weights: Weights) -> Measurements:
     """Return every figure over the labelled comments collected."""
-    table = collected.table()
-    everything = np.ones(table.is_spam.shape, dtype=np.bool_)
+    rows = collected.rows()
     thresholds = [
         None if p is None else math.inf if p.threshold is None else p.threshold
-        for p in _points(table.is_spam, table.p_spam)
+        for p in _points(rows["is_spam"], rows["p_spam"])
     ]
-    overall = _slice("all", table, everything, thresholds)
+    overall = _slice("all", rows, thresholds)
     return Measurements(
         overall=overall,
-        slices={by: _slices(by, table, thresholds) for by in SliceBy},
+        slices={
+            by: tuple(
+                _slice(name, rows[np.array(slices[name])], thresholds)
+                for name in _ordered(by, slices)
+            )
+            for by, slices in collected.slices.items()
+        },
         signals=_signals(collected.fired, weights, n_ham=overall.n_ham, n_spam=overall.n_spam),
         ham_lost=tuple(sorted(collected.ham_lost, key=lambda m: (-m.p_spam, m.id))),
         spam_missed=tuple(sorted(collected.spam_missed, key=lambda m: (m.p_spam, m.id))),
@@ -276,31 +250,21 @@ def measure(collected: ScoreCollector, weights: Weights) -> Measurements:
     )
 
 
-def _false_positive_rate(ham_lost: int, n_ham: int) -> Share:
-    """Return the share with an interval that is never too narrow: this is the costly mistake."""
-    return share_of(ham_lost, n_ham, interval=clopper_pearson)
+# Its interval is never too narrow: this is the costly mistake.
+_false_positive_rate = partial(share_of, interval=clopper_pearson)
 
 
-def _slices(
-    by: SliceBy, table: ScoreTable, thresholds: Sequence[float | None]
-) -> tuple[SliceReport, ...]:
-    codes, names = np.array(table.slicings[by].codes), table.slicings[by].names
-    sizes = np.bincount(codes, minlength=len(names))
-    numbers = range(len(names))
+def _ordered(by: SliceBy, slices: Mapping[str, Sequence[int]]) -> list[str]:
+    """Return the names of slices in the order of the report."""
     if by is SliceBy.LENGTH:
-        order = sorted(numbers, key=lambda i: LENGTH_BUCKETS.index(names[i]))
-    elif by in (SliceBy.SOURCE, SliceBy.HARDNESS):
-        order = sorted(numbers, key=lambda i: names[i])
-    else:
-        order = sorted(numbers, key=lambda i: (-sizes[i], names[i]))
-    return tuple(_slice(names[i], table, codes == i, thresholds) for i in order)
+        return sorted(slices, key=LENGTH_BUCKETS.index)
+    if by in (SliceBy.SOURCE, SliceBy.HARDNESS):
+        return sorted(slices)
+    return sorted(slices, key=lambda name: (-len(slices[name]), name))
 
 
-def _slice(
-    name: str, table: ScoreTable, inside: Flags, thresholds: Sequence[float | None]
-) -> SliceReport:
-    is_spam, p_spam = table.is_spam[inside], table.p_spam[inside]
-    model_p_spam = table.model_p_spam[inside]
+def _slice(name: str, rows: Rows, thresholds: Sequence[float | None]) -> SliceReport:
+    is_spam, p_spam, model_p_spam = rows["is_spam"], rows["p_spam"], rows["model_p_spam"]
     answered = ~np.isnan(model_p_spam)
     n, n_spam = int(is_spam.size), int(np.count_nonzero(is_spam))
     return SliceReport(
@@ -308,11 +272,11 @@ def _slice(
         n=n,
         n_ham=n - n_spam,
         n_spam=n_spam,
-        n_degraded=int(np.count_nonzero(table.degraded[inside])),
+        n_degraded=int(np.count_nonzero(rows["degraded"])),
         prevalence=n_spam / n if n else None,
         verdict=_ranking(is_spam, p_spam),
         model=_ranking(is_spam[answered], model_p_spam[answered]),
-        confusion=_confusion(is_spam, table.outcome[inside]),
+        confusion=_confusion(is_spam, rows["outcome"]),
         shared_points=tuple(
             None if t is None else _point(rate, at_threshold(is_spam, p_spam, t))
             for rate, t in zip(FALSE_POSITIVE_RATES, thresholds, strict=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
@@ -37,8 +36,6 @@ class FileSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluation:
-    """What was evaluated, by which version, and what was found."""
-
     model_version: str
     cutoffs: Cutoffs
     made_at: datetime
@@ -50,13 +47,12 @@ class Evaluation:
 
 def evaluation_to_json(evaluation: Evaluation) -> dict[str, object]:
     """Return all results; a missing figure is None."""
-    found = asdict(evaluation.measurements)
     return {
         "model_version": evaluation.model_version,
         "made_at": evaluation.made_at.isoformat(timespec="seconds"),
         "cutoffs": asdict(evaluation.cutoffs),
         "files": [asdict(file) for file in evaluation.files],
-        **found,
+        **asdict(evaluation.measurements),
         "spans": [{**asdict(tally), "token_f1": tally.f1} for tally in evaluation.spans],
         "boundaries": [asdict(tally) for tally in evaluation.boundaries],
     }
@@ -79,12 +75,12 @@ def render_markdown(evaluation: Evaluation) -> str:
         "code": _code,
         "count": "{:,}".format,
         "count_of": _count_of,
-        "counted": _counted,
-        "decimals": _decimals,
+        "counted": lambda n, noun: f"{n:,} {noun}{'' if n == 1 else 's'}",
+        "decimals": lambda n, places: NO_FIGURE if n is None else f"{n:.{places}f}",
         "found_on": _found_on,
         "full_share": lambda share: f"{_with_interval(share)}, {_count_of(share)}",
         "percent": _percent,
-        "total": _total,
+        "total": lambda counts: sum(counts.values()),
         "with_interval": _with_interval,
     }
     return environment.get_template("report.md.j2").render(
@@ -104,18 +100,6 @@ def _cell(text: str) -> str:
 def _code(text: str) -> str:
     """Return text from a data file so that it can stand between back-ticks in a table."""
     return "".join(c if c.isprintable() and c not in "`|" else "?" for c in text)[:200]
-
-
-def _counted(n: int, noun: str) -> str:
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
-
-
-def _total(counts: Mapping[object, int]) -> int:
-    return sum(counts.values())
-
-
-def _decimals(figure: float | None, places: int) -> str:
-    return NO_FIGURE if figure is None else f"{figure:.{places}f}"
 
 
 def _area(area: Area | None) -> str:

@@ -57,7 +57,6 @@ class SpanTally:
 
     @property
     def n(self) -> int:
-        """Return the number of comments counted."""
         return self.n_with + self.n_without
 
     @property
@@ -93,11 +92,8 @@ class SpanCollector:
     """Takes verdicts on comments whose promotion is labelled, and tallies every way of marking."""
 
     def __init__(self) -> None:
-        self.spans = {"promo_spans": SpanTally("promo_spans"), "signals": SpanTally("signals")}
-        self.boundaries = {
-            "promo_spans": BoundaryTally("promo_spans"),
-            BOUNDARY_SIGNAL: BoundaryTally(BOUNDARY_SIGNAL),
-        }
+        self.spans = {name: SpanTally(name) for name in ("promo_spans", "signals")}
+        self.boundaries = {name: BoundaryTally(name) for name in ("promo_spans", BOUNDARY_SIGNAL)}
 
     def add(self, text: str, verdict: Verdict, marks: Marks) -> None:
         """Take one comment; what its marks do not say is not counted."""
