@@ -17,8 +17,6 @@ _MAX_CONTACTS = 50
 
 
 class ContactKind(StrEnum):
-    """How the contact would be made."""
-
     EMAIL = "an e-mail address"
     PHONE = "a telephone number"
     HANDLE = "a messenger contact"
@@ -26,8 +24,6 @@ class ContactKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contact:
-    """One contact with where it stands."""
-
     kind: ContactKind
     start: int
     end: int

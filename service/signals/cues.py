@@ -33,8 +33,6 @@ _MAY_LACK_SPACES = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\
 
 
 class Hit(NamedTuple):
-    """One cue with where it stands."""
-
     cue: Cue
     start: int
     end: int

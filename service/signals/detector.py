@@ -20,7 +20,6 @@ class Observation(NamedTuple):
     boundaries: tuple[int, ...] = ()
 
     def named(self, name: str) -> Signal:
-        """Return the observation as a signal of this name."""
         return Signal(name=name, **self._asdict())
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from operator import itemgetter
 
 from service.domain.comment import Comment
@@ -36,7 +36,7 @@ _SAID = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Key:
     """One kind of thing that is remembered, and how much it may say.
 
@@ -49,24 +49,21 @@ class Key:
 
     where: Phrase
     track_record: Callable[[History], TrackRecord]
+    _: KW_ONLY
     min_decisions: float = 0.25
     prior: float = 1.0
     dissent: float = 1.0
     most: float = 1.0
 
 
-EMAIL = Key(where=Phrase("from the same e-mail address"), track_record=lambda h: h.email)
+EMAIL = Key(Phrase("from the same e-mail address"), lambda h: h.email)
 # A name can be copied from the page it stands on, and many people share one: every Tom would pay.
 NAME = Key(
-    where=Phrase("under the same name"),
-    track_record=lambda h: h.name,
-    min_decisions=2.1,
-    dissent=5.0,
-    most=0.2,
+    Phrase("under the same name"), lambda h: h.name, min_decisions=2.1, dissent=5.0, most=0.2
 )
 # Trust is earned more slowly than it is lost: a spammer can age an account with two remarks.
 TRUSTED_EMAIL = replace(EMAIL, min_decisions=1.1, prior=2.0)
-ACCOUNT = Key(where=Phrase("from the same account"), track_record=lambda h: h.account)
+ACCOUNT = Key(Phrase("from the same account"), lambda h: h.account)
 TRUSTED_ACCOUNT = replace(ACCOUNT, min_decisions=1.1, prior=2.0)
 # What is trusted is what was shown: for an offer only approved offers speak, while every rejection
 # speaks against it.
@@ -83,44 +80,24 @@ OFFERED_BY_ACCOUNT = replace(
 # Strangers share what follows: a household, a university, a carrier, an exit of Tor. A sincere
 # comment from there proves that sincere people write from there, so it counts fivefold, and the
 # wider the key, the more decisions it takes and the less it may say.
-SHARED = (
-    Key(
-        where=Phrase("from the same address"),
-        track_record=lambda h: h.address,
-        min_decisions=1.1,
-        dissent=5.0,
-    ),
-    Key(
-        where=Phrase("from the same network"),
-        track_record=lambda h: h.network,
-        min_decisions=2.1,
-        dissent=5.0,
-        most=0.6,
-    ),
-    Key(
-        where=Phrase("from the same wider network"),
-        track_record=lambda h: h.wide_network,
-        min_decisions=4.1,
-        dissent=5.0,
-        most=0.4,
-    ),
-    Key(
-        where=Phrase("from the same network provider"),
-        track_record=lambda h: h.system,
-        min_decisions=9.1,
-        dissent=5.0,
-        most=0.3,
-    ),
+SHARED = tuple(
+    Key(where, record, min_decisions=least, dissent=5.0, most=most)
+    for where, record, least, most in (
+        (Phrase("from the same address"), lambda h: h.address, 1.1, 1.0),
+        (Phrase("from the same network"), lambda h: h.network, 2.1, 0.6),
+        (Phrase("from the same wider network"), lambda h: h.wide_network, 4.1, 0.4),
+        (Phrase("from the same network provider"), lambda h: h.system, 9.1, 0.3),
+    )
 )
 MAIL_DOMAIN = Key(
-    where=Phrase("from the same mail domain"),
-    track_record=lambda h: h.email_domain,
+    Phrase("from the same mail domain"),
+    lambda h: h.email_domain,
     min_decisions=2.1,
     dissent=5.0,
     most=0.6,
 )
-TARGET = Key(where=Phrase("with a link to the same domain"), track_record=lambda h: h.domains)
-COPY = Key(where=Phrase("of nearly the same words"), track_record=lambda h: h.content)
+TARGET = Key(Phrase("with a link to the same domain"), lambda h: h.domains)
+COPY = Key(Phrase("of nearly the same words"), lambda h: h.content)
 
 
 def decided_before(

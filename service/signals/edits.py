@@ -93,36 +93,30 @@ def ruled_text(comment: Comment, *, approved: bool, by: str) -> RuledText:
 def measure(ruled: RuledText, shown: Comment) -> Change:
     """Return the changes of a comment since the text that was ruled on."""
     digest = _Digest(shown)
-    left = Counter(ruled.words)
-    unknown = []
     words = _words(shown)
-    for word in words:
-        known = digest(word)
-        if left[known] > 0:
-            left[known] -= 1
-        else:
-            unknown.append(word)
-    gone: Counter[int] = Counter()
-    for known, spelling in zip(ruled.words, ruled.spellings, strict=True):
-        if left[known] > 0:
-            left[known] -= 1
-            gone[spelling] += 1
-    new = []
-    for word in unknown:
-        spelling = digest.spelling(word)
-        if spelling and gone[spelling] > 0:
-            gone[spelling] -= 1
-        else:
-            new.append(word)
+    left = Counter(ruled.words)
+    unknown = [word for word in words if not _take(left, digest(word))]
+    spellings = zip(ruled.words, ruled.spellings, strict=True)
+    gone = Counter(spelling for known, spelling in spellings if _take(left, known))
+    # 0 is no spelling.
+    unspelt = gone.pop(0, 0)
+    new = [word for word in unknown if not _take(gone, digest.spelling(word))]
     ways = {digest(way) for way in _ways(shown)}
     added = count_words(new)
     few = min(_MOST_WORDS, max(_FEW_WORDS, (count_words(words) - added) // _FEW_OF))
     return Change(
         new_words=math.ceil(added),
-        is_small=added <= few and gone.total() <= (1 - _LEAST_KEPT) * len(ruled.words),
+        is_small=added <= few and gone.total() + unspelt <= (1 - _LEAST_KEPT) * len(ruled.words),
         opens_way=not ways <= set(ruled.ways) or _sells(shown, frozenset(new)),
         closes_way=not ways >= set(ruled.ways),
     )
+
+
+def _take(counted: Counter[int], key: int) -> bool:
+    """Return True if one of a key is left, and take it away."""
+    is_left = counted[key] > 0
+    counted[key] -= is_left
+    return is_left
 
 
 def added_link(ruled: RuledText, shown: Comment) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 
 from service.domain.comment import Comment, Sender
@@ -26,52 +26,23 @@ _NAMED = frozenset({EntryKind.DOMAIN, EntryKind.MAIL_DOMAIN})
 _Key = tuple[EntryKind, str]
 
 
-class _Phrases:
-    """A tree of words: what follows a word in some entry's phrase, and which entries end with it.
-
-    Going by words and not by letters, "cialis" is not found in "specialist".
-    """
-
-    def __init__(self) -> None:
-        self.following: defaultdict[str, _Phrases] = defaultdict(_Phrases)
-        self.ending: list[ListEntry] = []
-
-    def add(self, words: Sequence[str], entry: ListEntry) -> None:
-        node = self
-        for word in words:
-            node = node.following[word]
-        node.ending.append(entry)
-
-    def find(self, words: Sequence[str]) -> Iterator[ListEntry]:
-        """Yield the entries with phrases that occur in a row of words, each phrase once.
-
-        Takes time linear in the words of the text, however many phrases there are: at each word at
-        most the longest phrase is followed.
-        """
-        ended: dict[_Phrases, None] = {}
-        for start in range(len(words)):
-            node, at = self, start
-            while at < len(words) and words[at] in node.following:
-                node, at = node.following[words[at]], at + 1
-                if node.ending:
-                    ended[node] = None
-        for node in ended:
-            yield from node.ending
-
-
 class EntryBook:
     """Entries made ready to be compared with many comments; never changed once it is made."""
 
     def __init__(self, entries: Iterable[ListEntry] = ()) -> None:
         self._by_key: defaultdict[_Key, list[ListEntry]] = defaultdict(list)
-        self._phrases = _Phrases()
+        # By whole words, so that "cialis" is not found in "specialist".
+        self._by_phrase: defaultdict[tuple[str, ...], list[ListEntry]] = defaultdict(list)
         for entry in entries:
             for key in entry.keys:
                 if entry.kind is EntryKind.PHRASE:
-                    self._phrases.add(alike_words(key), entry)
+                    self._by_phrase[alike_words(key)].append(entry)
                 else:
                     self._by_key[entry.kind, key].append(entry)
         self._kinds = {kind for kind, _ in self._by_key}
+        self._lengths: defaultdict[str, set[int]] = defaultdict(set)
+        for phrase in filter(None, self._by_phrase):
+            self._lengths[phrase[0]].add(len(phrase))
 
     def find(self, comment: Comment, *, at: datetime) -> ListEntry | None:
         """Return the entry in force at this moment that decides, or None if none matches.
@@ -79,23 +50,36 @@ class EntryBook:
         The one whose kind is closest stands, then the longer domain, then the site's own before
         one of all sites, then allow before block, then the newest.
         """
-        matching = [entry for entry in self._matching(comment, at) if _counts(entry, comment, at)]
+
+        def counts(entry: ListEntry) -> bool:
+            return entry.is_for(comment.site_id) and entry.is_in_force(at)
+
+        matching = [entry for entry in self._matching(comment) if counts(entry)]
+        if EntryKind.DOMAIN in self._kinds:
+            matching += self._of_links(comment, counts)
         return min(matching, key=_precedence, default=None)
 
-    def _matching(self, comment: Comment, at: datetime) -> Iterator[ListEntry]:
-        """Yield the matching entries of all sites, expired ones too."""
+    def _matching(self, comment: Comment) -> Iterator[ListEntry]:
+        """Yield the matching entries but those of links, of all sites, expired ones too."""
         if self._kinds:
             for key in _sender_keys(comment.sender):
                 yield from self._by_key.get(key, ())
         if EntryKind.MAIL_DOMAIN in self._kinds and comment.sender.email_domain:
             yield from self._covering(EntryKind.MAIL_DOMAIN, comment.sender.email_domain)
-        if EntryKind.DOMAIN in self._kinds:
-            yield from self._of_links(comment, at)
-        if self._phrases.following:
-            for words in readings_of(comment.text):
-                yield from self._phrases.find(words)
+        if self._lengths:
+            readings = readings_of(comment.text)
+            for phrase in {one for words in readings for one in self._phrases_in(words)}:
+                yield from self._by_phrase[phrase]
 
-    def _of_links(self, comment: Comment, at: datetime) -> list[ListEntry]:
+    def _phrases_in(self, words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+        """Yield the phrases of entries that occur in a row of words, in time linear in these."""
+        for start, word in enumerate(words):
+            for length in self._lengths.get(word, ()):
+                phrase = words[start : start + length]
+                if phrase in self._by_phrase:
+                    yield phrase
+
+    def _of_links(self, comment: Comment, counts: Callable[[ListEntry], bool]) -> list[ListEntry]:
         """Return the entries for what a comment links to; one domain never vouches for another.
 
         It is allowed only if all that it links to is allowed. It is blocked if any of it is, or
@@ -105,19 +89,16 @@ class EntryBook:
         matching: list[ListEntry] = []
         all_allowed = True
         for host in offered:
-            of_host = self._for_host(host, comment, at)
+            of_host = list(filter(counts, self._covering(EntryKind.DOMAIN, host)))
             all_allowed = all_allowed and any(e.effect is Effect.ALLOW for e in of_host)
             matching += of_host
         for host in _named_hosts(comment) - offered.keys():
-            decides = min(self._for_host(host, comment, at), key=_precedence, default=None)
+            of_host = list(filter(counts, self._covering(EntryKind.DOMAIN, host)))
+            decides = min(of_host, key=_precedence, default=None)
             if decides is not None and decides.effect is Effect.BLOCK:
                 all_allowed = False
                 matching.append(decides)
         return [e for e in matching if all_allowed or e.effect is Effect.BLOCK]
-
-    def _for_host(self, host: str, comment: Comment, at: datetime) -> list[ListEntry]:
-        covering = self._covering(EntryKind.DOMAIN, host)
-        return [entry for entry in covering if _counts(entry, comment, at)]
 
     def _covering(self, kind: EntryKind, host: str) -> Iterator[ListEntry]:
         """Yield the entries for a host and for all the domains that it lies in."""
@@ -125,10 +106,6 @@ class EntryBook:
         while name:
             yield from self._by_key.get((kind, name), ())
             name = name.partition(".")[2]
-
-
-def _counts(entry: ListEntry, comment: Comment, at: datetime) -> bool:
-    return entry.is_for(comment.site_id) and entry.is_in_force(at)
 
 
 def _precedence(entry: ListEntry) -> tuple[int, int, bool, bool, float, str]:

@@ -202,16 +202,14 @@ def _tagged_links(text: str) -> Iterator[_Found]:
         return
     opened: _Found | None = None
     for match in islice(_TAG.finditer(text), 2 * MAX_LINKS):
-        if text.startswith(("</", "[/"), match.start()):
-            if opened is not None:
-                start, tag_end, target, _ = opened
-                anchor = text[tag_end : match.start()]
-                yield start, match.end(), target or anchor.strip(), anchor
-            opened = None
-            continue
-        if opened is not None:
+        is_closing = text.startswith(("</", "[/"), match.start())
+        if opened is not None and is_closing:
+            start, tag_end, target, _ = opened
+            anchor = text[tag_end : match.start()]
+            yield start, match.end(), target or anchor.strip(), anchor
+        elif opened is not None:
             yield opened
-        opened = _open_tag(match)
+        opened = None if is_closing else _open_tag(match)
     if opened is not None:
         yield opened
 
@@ -286,4 +284,4 @@ def _looks_deliberate(text: str, name: str, end: int) -> bool:
     """Return True if a name that ends in a common word is a host, not two joined sentences."""
     if "-" in name or name.count(".") > 1 or any(c.isdigit() for c in name):
         return True
-    return not text[end : end + 2].strip() or not (text[end : end + 2].strip()[0].isalnum())
+    return not text[end : end + 2].strip()[:1].isalnum()

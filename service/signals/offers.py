@@ -48,7 +48,6 @@ _DETERMINED = re.compile(
 # A thing among others, or a place, is no product of somebody's: "a Raspberry Pi box".
 _INDEFINITE = re.compile(r"\b(?:an?|une?|um|uma|una|een|ett|in)\s\Z", re.I)
 _GREETING = _any_of(["i'm i_am this_is name_is ich_bin je_suis soy sou sono ik_ben jestem я зовут"])
-# "With it that is done in seconds": nobody's own experience, and no claim to have made it.
 _WITH = re.compile(
     r"\b(?:with|com|con|mit|avec|met|med|z|с) (?:(?:os?|as?|le|la|il|el|the|our) )?[«“\"]?\Z", re.I
 )

@@ -11,8 +11,8 @@ from functools import lru_cache, partial
 from service.domain.comment import Comment, Post
 from service.signals.cues import Cue
 from service.signals.hosts import sounds_commercial
-from service.signals.text import inside
-from service.signals.view import TextView, uncommon_links_of, view_of_text, words_of_post
+from service.signals.text import find_words, inside
+from service.signals.view import TextView, text_of_post, uncommon_links_of, view_of_text
 
 # Each pattern starts with few characters, so that the search can run from one to the next.
 PRICE = re.compile(
@@ -135,9 +135,8 @@ def _describe_style(sentence: str, segment: Segment) -> None:
 @lru_cache(maxsize=64)
 def topic_words(post: Post) -> frozenset[str]:
     """Return the longer words of a post's title and excerpt, cut to their first six letters."""
-    return frozenset(
-        word[:_STEM_LETTERS] for word in words_of_post(post) if len(word) >= _MIN_TOPIC_LETTERS
-    )
+    words = (word.text for word in find_words(text_of_post(post)))
+    return frozenset(word[:_STEM_LETTERS] for word in words if len(word) >= _MIN_TOPIC_LETTERS)
 
 
 _Find = Callable[[int], Segment | None]

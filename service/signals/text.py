@@ -226,10 +226,7 @@ def find_words(text: str) -> list[Word]:
 
     Scripts without spaces give one "word" a run of letters.
     """
-    return [
-        Word(m[0].lower().replace("’", "'"), m.start(), m.end())
-        for m in _SPACED_WORD.finditer(text)
-    ]
+    return [Word(m[0].lower().replace("’", "'"), *m.span()) for m in _SPACED_WORD.finditer(text)]
 
 
 # Every alternative starts with its mark, so that the search can run from mark to mark; the
@@ -256,10 +253,9 @@ def find_sentences(text: str, keep_whole: Sequence[Range] = ()) -> tuple[Range, 
     cuts.update(end for _, end in keep_whole if _CAPITAL_AFTER.match(text, end))
     ranges: list[Range] = []
     start = 0
-    for cut in sorted(cuts):
+    for cut in (*sorted(cuts), len(text)):
         _add(ranges, text, start, cut)
         start = cut
-    _add(ranges, text, start, len(text))
     return tuple(ranges)
 
 
@@ -287,5 +283,5 @@ def _ends_sentence(text: str, match: re.Match[str], keep_whole: Sequence[Range])
     if word in _ABBREVIATIONS or (len(word) == 1 and word.isalpha() and word != "i"):
         return False
     line_before = text[max(0, match.start() - 16) : match.start() - len(word)].rstrip(" ")
-    number_of_item = word.isdigit() and (not line_before or line_before.endswith("\n"))
-    return not number_of_item
+    is_number_of_item = word.isdigit() and (not line_before or line_before.endswith("\n"))
+    return not is_number_of_item

@@ -66,7 +66,6 @@ class TextView:
 
     @cached_property
     def words(self) -> list[Word]:
-        """Return the words of the plain text."""
         return find_words(self.plain.text)
 
     @cached_property
@@ -105,7 +104,6 @@ def view_of_text(text: str) -> TextView:
 
 
 def view_of(comment: Comment) -> TextView:
-    """Return the view of a comment's text."""
     return view_of_text(comment.text)
 
 
@@ -133,12 +131,6 @@ MAX_POST_CHARS = 1_500
 def text_of_post(post: Post) -> str:
     """Return a post's title and the beginning of its excerpt."""
     return f"{post.title or ''}\n{(post.excerpt or '')[:MAX_POST_CHARS]}"
-
-
-@lru_cache(maxsize=64)
-def words_of_post(post: Post) -> frozenset[str]:
-    """Return the different words of a post's title and excerpt."""
-    return frozenset(word.text for word in find_words(text_of_post(post)))
 
 
 # "Casinos" in the post is the casino of the comment.

@@ -139,12 +139,7 @@ _REACTIONS = {
     CommentKind.RSVP: Phrase("an RSVP"),
 }
 # Many people have their profiles at one domain.
-_SOURCE = Key(
-    where=Phrase("from the same site"),
-    track_record=lambda h: h.domains,
-    min_decisions=2.1,
-    dissent=5.0,
-)
+_SOURCE = Key(Phrase("from the same site"), lambda h: h.domains, min_decisions=2.1, dissent=5.0)
 
 
 @detector

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from service.domain.comment import Comment
 from service.domain.form import FormToken
 from service.domain.sender import History
@@ -83,21 +81,21 @@ def driven_browser(comment: Comment, _history: History) -> Observation | None:
     return Observation(reason=Phrase("was sent by a browser that says a program drives it"))
 
 
-_SEEN: Mapping[FormToken, tuple[float, Phrase]] = {
-    FormToken.REPLAYED: (
-        1.0,
-        Phrase("brings a form's token that came before with another comment"),
+_SEEN = {
+    FormToken.REPLAYED: Observation(
+        reason=Phrase("brings a form's token that came before with another comment")
     ),
-    FormToken.FORGED: (1.0, Phrase("brings a form's token that was not signed here for this site")),
+    FormToken.FORGED: Observation(
+        reason=Phrase("brings a form's token that was not signed here for this site")
+    ),
     # Blogs show one post under several addresses, and themes show forms on pages of their own.
-    FormToken.ELSEWHERE: (0.3, Phrase("brings a form's token of another page")),
+    FormToken.ELSEWHERE: Observation(
+        strength=0.3, reason=Phrase("brings a form's token of another page")
+    ),
 }
 
 
 @detector
 def misused_form_token(comment: Comment, _history: History) -> Observation | None:
     """Fire on a replayed or forged token, weakly on one of another page of the site."""
-    seen = _SEEN.get(comment.form.token) if comment.form.token else None
-    if seen is None:
-        return None
-    return Observation(strength=seen[0], reason=seen[1])
+    return _SEEN.get(comment.form.token) if comment.form.token else None

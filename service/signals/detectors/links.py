@@ -75,10 +75,13 @@ def spelled_out_domain(comment: Comment, _history: History) -> Observation | Non
         return None
     matches = list(_SPELLED.finditer(plain.text))
     found = [m for m in matches if not _SPACE_HINT.search(m[0], max(0, len(m[0]) - 6))]
-    spans = [plain.original(m.start(), m.end()) for m in (matches if found else ())]
-    spans = [span for span in spans if not inside(view.shielded, span[0])]
-    mail = [(contact.start, contact.end) for contact in view.contacts]
-    spans = [span for span in spans if not any(a < span[1] and span[0] < b for a, b in mail)]
+    written = (plain.original(m.start(), m.end()) for m in (matches if found else ()))
+    spans = [
+        (start, end)
+        for start, end in written
+        if not inside(view.shielded, start)
+        and not any(contact.start < end and start < contact.end for contact in view.contacts)
+    ]
     if not spans:
         return None
     return Observation(

@@ -9,9 +9,9 @@ best run is found in one pass, as in a semi-Markov conditional random field (Sar
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from operator import mul
+from operator import itemgetter
 
 from service.domain.comment import Comment
 from service.domain.sender import History
@@ -21,111 +21,9 @@ from service.signals.detector import Observation, detector
 from service.signals.segments import Segment, segments_of
 from service.signals.view import spans_of
 
-# All weights in log-odds: 2026-11-21, `python -m training.seams` on a part of the data of then,
-# n=10,630 comments: authored ones (824 with promotion) and public ham at half weight. Left out,
-# because they got no weight or changed nothing on the calibration part (83 seams, 2,427 ham):
-# shares of function words and articles, word length, capital words, bad spacing, emoji, digits, and
-# how any of these differ between the two sides; a change of script; a floor under a sentence's sum
-# (7 seams of a hundred fewer at the same false alarms). What each trait of a sentence adds if the
-# sentence lies in the advertisement.
-SENTENCE: dict[str, float] = {
-    "any": -1.29,
-    "offer": 1.44,
-    "vice": 1.59,
-    "call": 1.11,
-    "pitch": 0.53,
-    "praise": -0.93,
-    "you": -0.27,
-    "hedge": -0.78,
-    "introduction": 0.88,
-    "slip": 2.10,
-    "link": -1.96,
-    "shop_name": 1.51,
-    "contact": 4.24,
-    "price": 0.86,
-    "brand": 0.93,
-    "own_brand": 0.82,
-    "own_call": -1.37,
-    "asks": 0.62,
-    "starts_lower": -0.19,
-    "ends_open": 0.41,
-    "dashes": -1.67,
-    "capitals": 1.34,
-    "commas": 0.43,
-    "long": 0.57,
-    "overlap": -3.80,
-}
-# What speaks for an advertisement that sets in with a sentence, the text before it being a remark.
-ENTER: dict[str, float] = {
-    "any": -2.56,
-    "after_one_sentence": 0.52,
-    "introduction": 2.06,
-    "opens": 0.64,
-    "starts_lower": 0.45,
-    "new_line": -1.15,
-    "first_you": 0.44,
-    "link_before": -2.59,
-    "figures_before": -0.93,
-    "hedge_before": -0.99,
-    "overlap_before": 2.27,
-}
-# What speaks for a remark that goes on with a sentence, after the advertisement.
-LEAVE: dict[str, float] = {
-    "any": -5.61,
-    "last_sentence": 2.08,
-    "new_line": -1.28,
-    "short": 0.44,
-    "praise": -0.32,
-    "own": -0.87,
-    "overlap": 2.18,
-}
-# The run holds a link; it stands between two remarks; it is the whole text.
-LINKED, BETWEEN, WHOLE = 4.59, 2.88, -3.45
-
-# So many sentences of thanks and praise may stand between "I'm ..., working at ..." and the offer.
-_POLITE_SENTENCES = 6
 _LONG_WORDS, _SHORT_WORDS = 18, 5
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shift:
-    """The advertisement as sentences `[first, last)`, with the log-odds that it is one."""
-
-    first: int
-    last: int
-    log_odds: float
-
-
-def sentence_traits(s: Segment) -> tuple[float, ...]:
-    """Return a sentence's traits in the order of `SENTENCE`."""
-    call, own = min(s.cues[Cue.CALL], 2), s.cues[Cue.ME] > 0
-    return (
-        1.0,
-        min(s.cues[Cue.OFFER], 3),
-        min(s.cues[Cue.VICE], 2),
-        call,
-        min(s.cues[Cue.PITCH], 2),
-        min(s.cues[Cue.PRAISE], 2),
-        min(s.cues[Cue.YOU], 2),
-        min(s.cues[Cue.HEDGE], 2),
-        s.cues[Cue.INTRO] > 0,
-        s.cues[Cue.SLIP] > 0,
-        s.links > 0,
-        s.shop_links > 0,
-        s.contacts > 0,
-        min(s.prices, 2),
-        s.brands > 0,
-        own and s.brands > 0,
-        own and call > 0,
-        s.asks,
-        s.starts_lower,
-        s.ends_open,
-        s.dashes,
-        s.capitals,
-        s.commas,
-        s.words > _LONG_WORDS,
-        s.overlap,
-    )
+# A weight, and what it is the weight of.
+Trait = tuple[float, Callable[..., float]]
 
 
 @dataclass(slots=True)
@@ -140,7 +38,6 @@ class Before:
     overlap: float = 0.0
 
     def add(self, s: Segment) -> None:
-        """Take one more sentence into account."""
         self.n += 1
         self.links = self.links or s.links > 0
         self.figures = self.figures or s.figures
@@ -149,34 +46,93 @@ class Before:
         self.overlap += s.overlap
 
 
+# All weights in log-odds: 2026-11-21, `python -m training.seams` on a part of the data of then,
+# n=10,630 comments: authored ones (824 with promotion) and public ham at half weight. Left out,
+# because they got no weight or changed nothing on the calibration part (83 seams, 2,427 ham):
+# shares of function words and articles, word length, capital words, bad spacing, emoji, digits, and
+# how any of these differ between the two sides; a change of script; a floor under a sentence's sum
+# (7 seams of a hundred fewer at the same false alarms). What each trait of a sentence adds if the
+# sentence lies in the advertisement.
+SENTENCE: Mapping[str, Trait] = {
+    "any": (-1.29, lambda _: 1.0),
+    "offer": (1.44, lambda s: min(s.cues[Cue.OFFER], 3)),
+    "vice": (1.59, lambda s: min(s.cues[Cue.VICE], 2)),
+    "call": (1.11, lambda s: min(s.cues[Cue.CALL], 2)),
+    "pitch": (0.53, lambda s: min(s.cues[Cue.PITCH], 2)),
+    "praise": (-0.93, lambda s: min(s.cues[Cue.PRAISE], 2)),
+    "you": (-0.27, lambda s: min(s.cues[Cue.YOU], 2)),
+    "hedge": (-0.78, lambda s: min(s.cues[Cue.HEDGE], 2)),
+    "introduction": (0.88, lambda s: s.cues[Cue.INTRO] > 0),
+    "slip": (2.10, lambda s: s.cues[Cue.SLIP] > 0),
+    "link": (-1.96, lambda s: s.links > 0),
+    "shop_name": (1.51, lambda s: s.shop_links > 0),
+    "contact": (4.24, lambda s: s.contacts > 0),
+    "price": (0.86, lambda s: min(s.prices, 2)),
+    "brand": (0.93, lambda s: s.brands > 0),
+    "own_brand": (0.82, lambda s: s.cues[Cue.ME] > 0 and s.brands > 0),
+    "own_call": (-1.37, lambda s: s.cues[Cue.ME] > 0 and s.cues[Cue.CALL] > 0),
+    "asks": (0.62, lambda s: s.asks),
+    "starts_lower": (-0.19, lambda s: s.starts_lower),
+    "ends_open": (0.41, lambda s: s.ends_open),
+    "dashes": (-1.67, lambda s: s.dashes),
+    "capitals": (1.34, lambda s: s.capitals),
+    "commas": (0.43, lambda s: s.commas),
+    "long": (0.57, lambda s: s.words > _LONG_WORDS),
+    "overlap": (-3.80, lambda s: s.overlap),
+}
+# What speaks for an advertisement that sets in with a sentence, the text before it being a remark.
+ENTER: Mapping[str, Trait] = {
+    "any": (-2.56, lambda *_: 1.0),
+    "after_one_sentence": (0.52, lambda _, before: before.n == 1),
+    "introduction": (2.06, lambda s, _: s.cues[Cue.INTRO] > 0),
+    "opens": (0.64, lambda s, _: s.opens),
+    "starts_lower": (0.45, lambda s, _: s.starts_lower),
+    "new_line": (-1.15, lambda s, _: s.new_line),
+    "first_you": (0.44, lambda s, before: s.cues[Cue.YOU] > 0 and not before.addresses),
+    "link_before": (-2.59, lambda _, before: before.links),
+    "figures_before": (-0.93, lambda _, before: before.figures),
+    "hedge_before": (-0.99, lambda _, before: before.hedges),
+    "overlap_before": (2.27, lambda _, before: before.overlap / before.n),
+}
+# What speaks for a remark that goes on with a sentence, after the advertisement; True: the last.
+LEAVE: Mapping[str, Trait] = {
+    "any": (-5.61, lambda *_: 1.0),
+    "last_sentence": (2.08, lambda _, is_last: is_last),
+    "new_line": (-1.28, lambda s, _: s.new_line),
+    "short": (0.44, lambda s, _: s.words < _SHORT_WORDS),
+    "praise": (-0.32, lambda s, _: s.cues[Cue.PRAISE] > 0),
+    "own": (-0.87, lambda s, _: s.cues[Cue.ME] > 0),
+    "overlap": (2.18, lambda s, _: s.overlap),
+}
+# The run holds a link; it stands between two remarks; it is the whole text.
+LINKED, BETWEEN, WHOLE = 4.59, 2.88, -3.45
+
+# So many sentences of thanks and praise may stand between "I'm ..., working at ..." and the offer.
+_POLITE_SENTENCES = 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shift:
+    """The advertisement as sentences `[first, last)`, with the log-odds that it is one."""
+
+    first: int
+    last: int
+    log_odds: float
+
+
+def sentence_traits(s: Segment) -> tuple[float, ...]:
+    """Return a sentence's traits in the order of `SENTENCE`."""
+    return tuple(trait(s) for _, trait in SENTENCE.values())
+
+
 def enter_traits(s: Segment, before: Before) -> tuple[float, ...]:
     """Return the features of a sentence against the text before it, in the order of `ENTER`."""
-    return (
-        1.0,
-        before.n == 1,
-        s.cues[Cue.INTRO] > 0,
-        s.opens,
-        s.starts_lower,
-        s.new_line,
-        s.cues[Cue.YOU] > 0 and not before.addresses,
-        before.links,
-        before.figures,
-        before.hedges,
-        before.overlap / before.n,
-    )
+    return tuple(trait(s, before) for _, trait in ENTER.values())
 
 
 def leave_traits(s: Segment, *, is_last: bool) -> tuple[float, ...]:
     """Return the features of a possible return to the remark, in the order of `LEAVE`."""
-    return (
-        1.0,
-        is_last,
-        s.new_line,
-        s.words < _SHORT_WORDS,
-        s.cues[Cue.PRAISE] > 0,
-        s.cues[Cue.ME] > 0,
-        s.overlap,
-    )
+    return tuple(trait(s, is_last) for _, trait in LEAVE.values())
 
 
 def find_seam(segments: Sequence[Segment], hints: Sequence[float] = ()) -> Shift | None:
@@ -187,23 +143,38 @@ def find_seam(segments: Sequence[Segment], hints: Sequence[float] = ()) -> Shift
     """
     if len(segments) < 2:
         return None
-    scores = [_dot(SENTENCE, sentence_traits(s)) for s in segments]
+    scores = [_sum(SENTENCE, s) for s in segments]
     if hints:
         scores = [score + hint for score, hint in zip(scores, hints, strict=True)]
-    search = _Search(len(segments))
+    # The best run that ends here, by whether a remark is before it and whether it has a link.
+    runs: _Runs = {(False, False): (0.0, 0)}
+    best = (-math.inf, 0, 0)
     before = Before()
     for place, (segment, score) in enumerate(zip(segments, scores, strict=True)):
         if place:
-            leave = _dot(LEAVE, leave_traits(segment, is_last=place == len(segments) - 1))
-            search.close(place, leave)
-            search.open(place, _dot(ENTER, enter_traits(segment, before)))
-        search.take(score, linked=segment.links > 0)
+            leave = _sum(LEAVE, segment, place == len(segments) - 1)
+            ended = (
+                (total + LINKED * linked + leave + BETWEEN * after_remark, first, place)
+                for (after_remark, linked), (total, first) in runs.items()
+            )
+            best = max(best, *ended, key=itemgetter(0))
+            _keep(runs, (True, False), (_sum(ENTER, segment, before), place))
+        grown: _Runs = {}
+        for (after_remark, linked), (total, first) in runs.items():
+            _keep(grown, (after_remark, linked or segment.links > 0), (total + score, first))
+        runs = grown
         before.add(segment)
-    search.close(len(segments), 0.0)
+    # The whole text is no run.
+    ended = (
+        (total + LINKED * linked, first, len(segments))
+        for (after_remark, linked), (total, first) in runs.items()
+        if after_remark
+    )
+    log_odds, first, last = max(best, *ended, key=itemgetter(0))
     whole = sum(scores) + WHOLE + LINKED * any(s.links for s in segments)
     # The logarithm of the sum of both odds, without overflow.
     against = max(0.0, whole) + math.log1p(math.exp(-abs(whole)))
-    return _from_introduction(search.best(against=against), segments)
+    return _from_introduction(Shift(first=first, last=last, log_odds=log_odds - against), segments)
 
 
 def _from_introduction(shift: Shift, segments: Sequence[Segment]) -> Shift:
@@ -214,46 +185,17 @@ def _from_introduction(shift: Shift, segments: Sequence[Segment]) -> Shift:
     return shift
 
 
-class _Search:
-    """The best run that ends here, of four kinds: from the start or not, with a link or not."""
-
-    def __init__(self, n: int) -> None:
-        self._n = n
-        self._open: dict[tuple[bool, bool], tuple[float, int]] = {(False, False): (0.0, 0)}
-        self._best = (-math.inf, 0, 0)
-
-    def open(self, place: int, score: float) -> None:
-        """Let a run begin with this sentence if that beats going on with another."""
-        self._keep((True, False), (score, place))
-
-    def take(self, score: float, *, linked: bool) -> None:
-        """Take a sentence into every open run."""
-        runs, self._open = self._open, {}
-        for (after_remark, with_link), (total, first) in runs.items():
-            self._keep((after_remark, with_link or linked), (total + score, first))
-
-    def close(self, place: int, leave: float) -> None:
-        """End the open runs before this sentence; the whole text is no run."""
-        for (after_remark, with_link), (total, first) in self._open.items():
-            ends = place == self._n
-            if ends and not after_remark:
-                continue
-            score = total + LINKED * with_link + leave + BETWEEN * (after_remark and not ends)
-            if score > self._best[0]:
-                self._best = (score, first, place)
-
-    def best(self, *, against: float) -> Shift:
-        """Return the best run of all that ended."""
-        score, first, last = self._best
-        return Shift(first=first, last=last, log_odds=score - against)
-
-    def _keep(self, kind: tuple[bool, bool], run: tuple[float, int]) -> None:
-        if kind not in self._open or run[0] > self._open[kind][0]:
-            self._open[kind] = run
+_Runs = dict[tuple[bool, bool], tuple[float, int]]
 
 
-def _dot(weights: Mapping[str, float], traits: Sequence[float]) -> float:
-    return float(sum(map(mul, weights.values(), traits)))
+def _keep(runs: _Runs, kind: tuple[bool, bool], run: tuple[float, int]) -> None:
+    """Keep a run, its log-odds and first sentence, if it is the best of its kind."""
+    if kind not in runs or run[0] > runs[kind][0]:
+        runs[kind] = run
+
+
+def _sum(traits: Mapping[str, Trait], *of: object) -> float:
+    return float(sum(weight * trait(*of) for weight, trait in traits.values()))
 
 
 # The advertisement must stand out this much, in log-odds, to be shown to a moderator. Chosen on the
@@ -298,12 +240,13 @@ def _chars(segments: Sequence[Segment]) -> int:
 
 def describe_shift(shift: Shift, segments: Sequence[Segment]) -> Observation:
     """Return where a shift is, and both sides' style in words."""
+    before, after = segments[: shift.first], segments[shift.last :]
     advert = segments[shift.first : shift.last]
-    boundaries = [advert[0].start] if shift.first else []
-    boundaries += [s.start for s in segments[shift.last : shift.last + 1]]
+    boundaries = [advert[0].start] if before else []
+    boundaries += [s.start for s in after[:1]]
     return Observation(
         strength=1 / (1 + math.exp(-min(shift.log_odds, _MOST_LOG_ODDS))),
-        reason=_reason(shift, segments),
+        reason=_reason(before, advert, after),
         spans=spans_of([(advert[0].start, advert[-1].end)]),
         boundaries=tuple(boundaries),
     )
@@ -315,9 +258,9 @@ INTO_ADVERT = noted("a remark turns into an advertisement; before: %(remark)s; a
 INTO_REMARK = noted("an advertisement turns into a remark; before: %(sells)s; after: %(remark)s")
 
 
-def _reason(shift: Shift, segments: Sequence[Segment]) -> Phrase:
-    advert = segments[shift.first : shift.last]
-    before, after = segments[: shift.first], segments[shift.last :]
+def _reason(
+    before: Sequence[Segment], advert: Sequence[Segment], after: Sequence[Segment]
+) -> Phrase:
     remark, sells = _tell_sides([*before, *after], advert)
     said = (BETWEEN_REMARKS if after else INTO_ADVERT) if before else INTO_REMARK
     what = Phrase(said, remark=remark, sells=sells)

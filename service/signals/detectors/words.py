@@ -155,16 +155,15 @@ def _unseen(text: str) -> list[Range]:
     return [match.span() for match in found if enough.get(match.lastgroup or "")]
 
 
-_OPENING = "\"“”„«»‘'‹「『"
+_OPENING = tuple("\"“”„«»‘'‹「『")
 
 
 def _is_quoted(text: str, start: int) -> bool:
     """Return True if a quotation mark precedes a position or opened in its line."""
     line = text[max(0, start - 200) : start].rpartition("\n")[2]
-    if line.rstrip()[-1:] and line.rstrip()[-1:] in _OPENING:
-        return True
     return (
-        line.count('"') % 2 == 1
+        line.rstrip().endswith(_OPENING)
+        or line.count('"') % 2 == 1
         or line.count("“") > line.count("”")
         or line.count("«") > line.count("»")
     )

@@ -37,10 +37,11 @@ def test_every_run_is_a_row_and_the_marked_one_is_right():
     ],
 )
 def test_serving_finds_the_best_run_of_training_with_the_same_log_odds(text):
-    serving = [*SENTENCE.values(), *ENTER.values(), *LEAVE.values(), LINKED, BETWEEN, WHOLE]
+    tables = (SENTENCE, ENTER, LEAVE)
+    weights = [weight for table in tables for weight, _ in table.values()]
     segments = segments_of(make_comment(text))
     traits = runs_of(segments, (), 1.0).traits
-    scores = traits @ np.array(serving)
+    scores = traits @ np.array([*weights, LINKED, BETWEEN, WHOLE])
     is_whole = traits[:, NAMES.index("WHOLE")] == 1
 
     found = find_seam(segments)
