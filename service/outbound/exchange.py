@@ -193,7 +193,7 @@ _MAX_RETRY_AFTER_SECONDS = 24 * 3600.0
 
 
 class Failure(StrEnum):
-    """Reasons why a request failed, as text for a log."""
+    """Reasons why a request, or a platform's API, failed, as text for a log."""
 
     NOT_FOUND = "the host's address was not found"
     NO_CONNECTION = "no connection, or it broke off"
@@ -204,6 +204,12 @@ class Failure(StrEnum):
     REDIRECT = "the answer leads elsewhere, which is not followed"
     REFUSED = "the site answered with an error"
     NO_ENDPOINT = "the site wants no callbacks any more"
+    TOKEN = "the platform refuses the token"  # noqa: S105  # Not a token.
+    LIMITED = "the platform asks for time"
+    GONE = "the comment is not there any more"
+    NOT_ALLOWED = "the platform does not allow this to the token's owner"
+    CLOSED = "the build hook takes no calls"
+    NO_ID = "the comment's id at the platform is not known"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

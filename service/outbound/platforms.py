@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
-from enum import StrEnum
 from typing import Any
 
 from service.domain.delivery import Act, DeliveryForm, Endpoint, PlatformAct
@@ -16,18 +15,6 @@ from service.outbound.exchange import CallOutcome, Failure, HttpAnswer, seconds_
 _MIN_REST_SECONDS = 60.0
 _MAX_REST_SECONDS = 24 * 3600.0
 _MAX_MOMENT_CHARS = 64
-
-
-class AtPlatform(StrEnum):
-    """Reasons why a platform's API failed, as text for a log."""
-
-    TOKEN = "the platform refuses the token"  # noqa: S105  # Not a token.
-    LIMITED = "the platform asks for time"
-    GONE = "the comment is not there any more"
-    NOT_ALLOWED = "the platform does not allow this to the token's owner"
-    CLOSED = "the build hook takes no calls"
-    NO_ID = "the comment's id at the platform is not known"
-
 
 Ask = Callable[..., CallOutcome]
 """`HttpSiteNotifier.call`."""
@@ -44,20 +31,18 @@ def plain_result(outcome: CallOutcome, now: datetime) -> CallOutcome:
     if answer is None:
         return replace(outcome, uncertain=outcome.was_sent)
     if answer.status == 401:
-        return replace(outcome, problem=AtPlatform.TOKEN.value, refused=True)
-    rests = _given_rest(answer, now) if answer.status in (403, 429, 503) else None
-    if rests is None and answer.status == 429:
-        rests = _MIN_REST_SECONDS
-    if rests is not None:
-        return replace(outcome, problem=AtPlatform.LIMITED.value, rests_seconds=rests)
+        return replace(outcome, problem=Failure.TOKEN.value, refused=True)
+    asks_for_time = answer.status in (403, 503) and _given_rest(answer, now) is not None
+    if asks_for_time or answer.status == 429:
+        return limited(outcome, now)
     return replace(outcome, uncertain=answer.status >= 500)
 
 
 def limited(result: CallOutcome, now: datetime) -> CallOutcome:
-    """Return the result for a response whose body, and perhaps headers, ask for a pause."""
+    """Return the result for a response that asks for a pause, perhaps without a duration."""
     asked = _given_rest(result.answer, now) if result.answer else None
     rests = _MIN_REST_SECONDS if asked is None else asked
-    return replace(result, problem=AtPlatform.LIMITED.value, rests_seconds=rests)
+    return replace(result, problem=Failure.LIMITED.value, rests_seconds=rests)
 
 
 def members_of(answer: HttpAnswer) -> dict[str, Any]:
@@ -101,7 +86,7 @@ def call_build_hook(_: PlatformAct, endpoint: Endpoint, ask: Ask, now: datetime)
     result = plain_result(ask(endpoint.url, headers, body), now)
     answer = result.answer
     if answer is not None and answer.status in _CLOSED and result.rests_seconds is None:
-        return replace(result, problem=AtPlatform.CLOSED.value, refused=True)
+        return replace(result, problem=Failure.CLOSED.value, refused=True)
     return result
 
 
@@ -118,7 +103,7 @@ def apply_at_discourse(
     """
     number = act.comment_id
     if not (number.isascii() and number.isdigit() and len(number) <= _MAX_POST_DIGITS):
-        return CallOutcome(problem=AtPlatform.NO_ID.value, hopeless=True)
+        return CallOutcome(problem=Failure.NO_ID.value, hopeless=True)
     if act.act is Act.HIDE:
         outcome = _call_discourse("DELETE", f"/posts/{number}.json", endpoint, ask)
     else:
@@ -128,7 +113,7 @@ def apply_at_discourse(
     if answer is None or result.rests_seconds is not None:
         return result
     if answer.status == 404 and members_of(answer).get("error_type") == "not_found":
-        return replace(result, problem=AtPlatform.GONE.value, settled=True)
+        return replace(result, problem=Failure.GONE.value, settled=True)
     if answer.status == 403:
         return _whose_fault(result, act, endpoint, ask, now)
     return result
@@ -149,8 +134,8 @@ def _whose_fault(
     if answer.status == 200 and act.asked_before:
         return listed
     if answer.status == 200:
-        return replace(result, problem=AtPlatform.NOT_ALLOWED.value, hopeless=True)
-    return replace(result, problem=AtPlatform.TOKEN.value, refused=True)
+        return replace(result, problem=Failure.NOT_ALLOWED.value, hopeless=True)
+    return replace(result, problem=Failure.TOKEN.value, refused=True)
 
 
 def _call_discourse(method: str, path: str, endpoint: Endpoint, ask: Ask) -> CallOutcome:
@@ -178,7 +163,7 @@ def apply_at_github(act: PlatformAct, endpoint: Endpoint, ask: Ask, now: datetim
     A rate limit returns 200, 403 or 429.
     """
     if act.comment_id.startswith(_NO_NODE):
-        return CallOutcome(problem=AtPlatform.NO_ID.value, hopeless=True)
+        return CallOutcome(problem=Failure.NO_ID.value, hopeless=True)
     mutation = _MUTATIONS[act.act]
     query = f"mutation($id:ID!){{{mutation}{{isMinimized}}}}}}"
     outcome = ask(
@@ -202,7 +187,7 @@ def _github_result(outcome: CallOutcome, name: str, now: datetime) -> CallOutcom
     if answer.status == 403:
         if "rate limit" in str(members.get("message", "")).lower():
             return limited(result, now)
-        return replace(result, problem=AtPlatform.TOKEN.value, refused=True)
+        return replace(result, problem=Failure.TOKEN.value, refused=True)
     if result.problem is not None:
         return result
     errors = members.get("errors")
@@ -223,13 +208,13 @@ def _github_errors(result: CallOutcome, errors: list[object], now: datetime) -> 
     first = errors[0] if isinstance(errors[0], dict) else {}
     kind, message = first.get("type"), str(first.get("message", "")).lower()
     if kind == "NOT_FOUND":
-        return replace(result, problem=AtPlatform.GONE.value, settled=True)
+        return replace(result, problem=Failure.GONE.value, settled=True)
     if kind in ("RATE_LIMITED", "RATE_LIMIT") or "rate limit" in message:
         return limited(result, now)
     if kind == "INSUFFICIENT_SCOPES":
-        return replace(result, problem=AtPlatform.TOKEN.value, refused=True)
+        return replace(result, problem=Failure.TOKEN.value, refused=True)
     if kind == "FORBIDDEN":
-        return replace(result, problem=AtPlatform.NOT_ALLOWED.value, hopeless=True)
+        return replace(result, problem=Failure.NOT_ALLOWED.value, hopeless=True)
     return replace(result, problem=Failure.REFUSED.value)
 
 

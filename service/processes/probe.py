@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from http.client import HTTPException
 
+from service.data_folder import DataFolder
 from service.domain.errors import ModerationError, StoreUnavailableError
 from service.listening import ask
 from service.settings import Settings, load_settings
@@ -45,7 +46,6 @@ def _heartbeat(process: str, settings: Settings) -> str | None:
 
     While Valkey is unavailable or full no process can send one, so none is reported as dead.
     """
-    from service.data_folder import DataFolder
     from service.tasks.broker import open_client, prove_write
     from service.tasks.heartbeat import BACKGROUND, WORKERS, live_workers
     from service.wiring import find_valkey_url
@@ -65,7 +65,6 @@ def _heartbeat(process: str, settings: Settings) -> str | None:
 
 
 def _schema(settings: Settings) -> str | None:
-    from service.data_folder import DataFolder
     from service.stores.migrations import SchemaState, schema_state
     from service.wiring import open_engine
 

@@ -13,7 +13,6 @@ from service.domain.text import Phrase
 from service.domain.verdict import Outcome, WeighedSignal
 from service.moderation.delivering import NOTHING_TO_CHANGE
 from service.outbound.exchange import Failure
-from service.outbound.platforms import AtPlatform
 from service.web.pages.blueprint import error_page
 from tests.factories import NOW, make_attempt, make_comment, make_signal
 from tests.functional.filled import put_delivery
@@ -47,7 +46,7 @@ def test_numbers_days_and_times_are_written_as_germans_write_them(services, clie
 
 def test_whatever_goes_wrong_with_a_message_is_said_in_german(services, client):
     message = put_delivery(services)
-    known = [NOTHING_TO_CHANGE, *Failure, *AtPlatform]
+    known = [NOTHING_TO_CHANGE, *Failure]
     for minute, problem in enumerate((*known, "the address names a port")):
         at = NOW + timedelta(minutes=minute)
         attempt = make_attempt(message.id, status=None, problem=problem, at=at)
