@@ -159,8 +159,6 @@ def check_addresses(host: str, given: Sequence[str], rules: OutboundRules) -> li
     addresses = []
     for text in given:
         address = _address(text)
-        if address is None:
-            raise RefusedError(Refusal.HOST)
         if not is_public(address) and not _is_allowed(host, address, rules):
             raise RefusedError(Refusal.NOT_PUBLIC)
         addresses.append(address)
@@ -206,10 +204,7 @@ def _split_authority(authority: str) -> tuple[str, str | None, IPAddress | None]
     host = _ascii_host(named["host"])
     if not _ENDS_IN_NUMBER.fullmatch(host):
         return host, named["port"], None
-    address = _address(host)
-    if address is None:
-        raise RefusedError(Refusal.HOST)
-    return host, named["port"], address
+    return host, named["port"], _address(host)
 
 
 def _ascii_host(host: str) -> str:
@@ -227,12 +222,15 @@ def _ascii_host(host: str) -> str:
     return host
 
 
-def _address(text: str) -> IPAddress | None:
-    """Return the address in canonical form: dotted decimal IPv4, or IPv6 without a zone."""
+def _address(text: str) -> IPAddress:
+    """Return an address, given as dotted decimal IPv4 or as IPv6 without a zone.
+
+    Raises `RefusedError` for any other text.
+    """
     try:
         address = ipaddress.ip_address(text)
     except ValueError:
-        return None
+        raise RefusedError(Refusal.HOST) from None
     if isinstance(address, ipaddress.IPv6Address) and address.scope_id is not None:
-        return None
+        raise RefusedError(Refusal.HOST)
     return address

@@ -19,7 +19,6 @@ from service.domain.comment import CommentId
 from service.moderation.judging import judge_batch
 from service.processes.operating import expose, show_model
 from service.processes.starting import starting
-from service.tasks.broker import QueueName
 from service.tasks.celery_app import make_celery
 from service.tasks.heartbeat import WORKERS, Heartbeat, WorkerSign
 from service.wiring import Wired
@@ -76,7 +75,6 @@ def make_worker(wired: Wired) -> Any:
     app = make_celery(wired.valkey_url, judge, heartbeat, batch_size=batch_size)
     return app.Worker(
         pool="solo",
-        queues=[QueueName.TASKS.value],
         loglevel="WARNING",
         quiet=True,
         without_mingle=True,
