@@ -32,7 +32,7 @@ def services_in(
     with databases_given_back():
         begun_with = [make_site()] if sites is None else sites
         services = make_services(stores=fresh_stores(sites=begun_with, world=world), **changes)
-        for known in services.decisions.find_in_force(after=0, limit=999).decided_comments:
+        for known in services.decisions.find_in_force(after=0, limit=999).items:
             apply_to_reputation(known, services)
         yield services
 

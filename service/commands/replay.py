@@ -128,7 +128,7 @@ def _decided(site_name: str, services: Services) -> Iterator[Archived]:
     after: int | None = 0
     while after is not None:
         page = services.decisions.find_in_force(after=after, limit=200)
-        for one in page.decided_comments:
+        for one in page.items:
             if one.comment.site_id == site.id and one.comment.text and is_by_person(one.decision):
                 yield Archived(comment=one.comment, is_spam=one.decision.ruling is Ruling.REJECT)
-        after = page.next_after
+        after = page.next_cursor

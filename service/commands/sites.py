@@ -238,7 +238,7 @@ def lists_list(services: Services, *, ended: bool) -> None:
     cursor: str | None = ""
     while cursor is not None:
         page = services.list_entries.page(criteria, cursor=cursor or None, limit=500)
-        rows += map(_entry_row, page.entries)
+        rows += map(_entry_row, page.items)
         cursor = page.next_cursor
     print_rows(rows, empty="There are no entries; `slopsieve lists add`.")
 

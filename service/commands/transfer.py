@@ -357,7 +357,7 @@ def _all_cases(site: Site, services: Services) -> Iterator[Case]:
     cursor: str | None = ""
     while cursor is not None:
         page = services.cases.page(criteria, order=Order.NEWEST, cursor=cursor or None, limit=_PAGE)
-        yield from (case for case in page.cases if case.withdrawn_at is None)
+        yield from (case for case in page.items if case.withdrawn_at is None)
         cursor = page.next_cursor
 
 

@@ -199,7 +199,7 @@ class _Installation:
         yield judge_progress(signs[0], oldest=oldest, now=self._now)
 
     def _histories(self) -> Iterator[Finding]:
-        decided = self._stores.decisions.find_in_force(after=0, limit=1).decided_comments
+        decided = self._stores.decisions.find_in_force(after=0, limit=1).items
         url, is_cluster = find_history_server(self._settings, self._valkey_url)
         with closing(ValkeyHistoryStore(url, cluster=is_cluster)) as history:
             yield judge_histories(is_blank=history.is_blank(), has_decisions=bool(decided))

@@ -47,12 +47,6 @@ class Campaign:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CampaignPage:
-    campaigns: tuple[Campaign, ...]
-    next_cursor: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class WaitingCampaign:
     """The part of a campaign that is shown above the queue; numbers as in `Campaign`."""
 

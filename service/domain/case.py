@@ -149,12 +149,6 @@ class Order(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CasePage:
-    cases: tuple[Case, ...]
-    next_cursor: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
     """A moderator who looks at a comment. It never prevents decisions."""
 

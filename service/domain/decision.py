@@ -81,14 +81,6 @@ class DecidedComment:
     comment: Comment
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DecidedPage:
-    """Decided comments, the oldest decision first. The last page is empty, without `next_after`."""
-
-    decided_comments: tuple[DecidedComment, ...]
-    next_after: int | None = None
-
-
 class ChosenBy(StrEnum):
     SELECTION = "selection"
     SEARCH = "search"

@@ -102,9 +102,3 @@ class EntryFilter:
     site_id: SiteId | None = None
     site_ids: tuple[SiteId, ...] | None = None
     words: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EntryPage:
-    entries: tuple[ListEntry, ...]
-    next_cursor: str | None = None

@@ -86,9 +86,9 @@ def _fill(
 ) -> None:
     while memory.fill_after is not None:
         page = services.campaigns.grouped(after=memory.fill_after, limit=2_000)
-        for traits in page.traits:
+        for traits in page.items:
             grouping.remember(traits, None)
-        memory.fill_after = page.next_after
+        memory.fill_after = page.next_cursor
         if not goes_on():
             return
 

@@ -295,10 +295,10 @@ def undo_bulk_decision(
         page = services.decisions.find_of_bulk_decision(
             bulk_decision_id, after=after, limit=PORTION
         )
-        after = page.next_after
+        after = page.next_cursor
         cases = [
             case
-            for case in services.cases.find([one.comment.id for one in page.decided_comments])
+            for case in services.cases.find([one.comment.id for one in page.items])
             if case.withdrawn_at is None
             and case.decision
             and case.decision.bulk_decision_id == bulk_decision_id
@@ -313,9 +313,9 @@ def find_last_act(name: str, services: Services) -> Case | BulkDecision | None:
     """Return this person's newest act of the last twelve hours that is still in force."""
     criteria = AuditFilter(actor=name, since=services.clock() - _UNDO_WINDOW)
     page = services.audit_log.page(criteria, after=None, limit=_MOST_ACTS)
-    ruled = [CommentId(one.subject) for one in page.entries if one.act in _RULED]
+    ruled = [CommentId(one.subject) for one in page.items if one.act in _RULED]
     cases = {case.comment.id: case for case in services.cases.find(ruled)}
-    for entry in page.entries:
+    for entry in page.items:
         if entry.act in _RULED:
             case = cases.get(CommentId(entry.subject))
             decision = case.decision if case and case.withdrawn_at is None else None

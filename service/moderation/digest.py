@@ -35,7 +35,7 @@ def send_digests(plan: DigestPlan, services: Services, write: Write) -> int:
         """Send a digest of the user's sites, of all sites for the chat room."""
         site_ids = user.site_ids if user else None
         waits = CaseFilter(site_ids=site_ids, needs_review=True)
-        first = services.cases.page(waits, order=Order.OLDEST, cursor=None, limit=1).cases
+        first = services.cases.page(waits, order=Order.OLDEST, cursor=None, limit=1).items
         oldest = first[0].comment.received_at if first else None
         waiting = Waiting(number=services.cases.count(waits), oldest=oldest)
         spam = CaseFilter(site_ids=site_ids, held_as_spam=True)

@@ -46,7 +46,7 @@ def decisions_for_training(
         page = services.decisions.find_in_force(after=after, limit=_PORTION)
         wanted = {
             one.decision.comment_id: one.decision.id
-            for one in page.decided_comments
+            for one in page.items
             if is_by_person(one.decision)
             and (sites is None or one.comment.site_id in sites)
             and (since is None or one.decision.decided_at >= since)
@@ -60,7 +60,7 @@ def decisions_for_training(
             # Withdrawn and erased comments have no text left, and reactions never had one.
             if case.withdrawn_at is None and judged_text(case.comment).text:
                 yield telling.row(case, decision)
-        after = page.next_after
+        after = page.next_cursor
 
 
 class _RowBuilder:

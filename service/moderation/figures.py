@@ -119,7 +119,7 @@ def preview_rules(site_id: SiteId, rules: SiteRules, services: Services) -> Rule
     since = services.clock() - _RULES_PREVIEWED
     criteria = CaseFilter(site_id=site_id, received_from=since)
     page = services.cases.page(criteria, order=Order.NEWEST, cursor=None, limit=_MAX_PREVIEWED)
-    cases = page.cases[::-1]
+    cases = page.items[::-1]
     preview = RulesPreview(since=cases[0].comment.received_at if page.next_cursor else since)
     judged = [(case.comment, rules) for case in cases]
     facts_before = services.rule_facts.find(judged, before=preview.since)

@@ -309,7 +309,7 @@ def _preview(entry: ListEntry, services: Services) -> Preview:
         order=Order.NEWEST,
         cursor=None,
         limit=PREVIEWED_COMMENTS,
-    ).cases
+    ).items
     book, now = EntryBook([entry]), services.clock()
     matched = [
         case

@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from service.domain.case import Case, CaseFilter, CasePage, Claim, Order, State
+from service.domain.case import Case, CaseFilter, Claim, Order, State
 from service.domain.comment import CommentId, SiteId
 from service.domain.decision import BulkDecision, ChosenBy, Ruling
 from service.domain.errors import ConflictError, StoreUnavailableError, invalid_input
+from service.domain.page import Page
 from service.domain.search import Field, SearchQuery, Term, parse_search
 from service.domain.site import Site
 from service.domain.user import User
@@ -44,7 +45,7 @@ def list_for_review(
     cursor: str | None,
     limit: int,
     order: Order | None = None,
-) -> CasePage:
+) -> Page[Case, str]:
     """Return one page, by default in the list's own order. Raises `InvalidInputError`."""
     order = order or _ORDERS.get(tab, Order.NEWEST)
     criteria = _criteria(tab, site_ids)
@@ -121,7 +122,7 @@ class Found:
     `n_decided` have a decision, 0 for too many. Comments after `until`, the search, are left out.
     """
 
-    page: CasePage
+    page: Page[Case, str]
     count: int
     more: bool
     n_decided: int
@@ -211,7 +212,7 @@ def export_found(line: str, form: str, services: Services, *, user: User) -> Ite
         cursor: str | None = ""
         while cursor is not None:
             page = find(query, site_ids=site_ids, cursor=cursor or None, limit=_PORTION)
-            yield from page.cases
+            yield from page.items
             cursor = page.next_cursor
 
     return rows()

@@ -140,7 +140,7 @@ def _undo_policy(campaign_id: str, services: Services) -> None:
         )
         rejected = [
             case
-            for case in page.cases
+            for case in page.items
             if case.withdrawn_at is None
             and case.decision
             and case.decision.decided_by == CAMPAIGN_POLICY
@@ -163,7 +163,7 @@ def gather_whole(comments: Sequence[Comment], services: Services) -> list[Histor
     try:
         return services.history.gather(comments, now=now, only_filled=True)
     except HistoryBlankError:
-        if services.decisions.find_in_force(after=0, limit=1).decided_comments:
+        if services.decisions.find_in_force(after=0, limit=1).items:
             raise
     return services.history.gather(comments, now=now)
 
@@ -201,17 +201,17 @@ def rebuild_portions(services: Services) -> Iterator[int]:
     while True:
         after = services.rebuild_place.find()
         page = services.decisions.find_in_force(after=after, limit=_PORTION)
-        for decided_comment in page.decided_comments:
+        for decided_comment in page.items:
             apply_to_reputation(decided_comment, services)
-        forget_erased([one.comment for one in page.decided_comments], services)
-        if page.next_after is not None:
-            services.rebuild_place.move(after, page.next_after)
+        forget_erased([one.comment for one in page.items], services)
+        if page.next_cursor is not None:
+            services.rebuild_place.move(after, page.next_cursor)
         # If the place is missing or moved, histories were wiped or another rebuild runs.
         elif services.rebuild_place.clear(after):
             services.history.mark_filled()
             log.info("histories are filled")
             return
-        yield len(page.decided_comments)
+        yield len(page.items)
 
 
 MOST_SHOWN = 3

@@ -55,7 +55,7 @@ def tidy_versions(services: Services, *, keep: int) -> int:
     for name in refused[keep:]:
         # Verdicts name versions that ever served, and owners may roll back to them.
         promoted = AuditFilter(act=PROMOTED, subject=name)
-        if not services.audit_log.page(promoted, after=None, limit=1).entries:
+        if not services.audit_log.page(promoted, after=None, limit=1).items:
             dropped += _drop(name, services)
     if dropped:
         log.info("refused model versions were deleted", extra={"versions": dropped})
@@ -103,7 +103,7 @@ def tidy_retrainings(services: Services, runs: TrainingRuns) -> int:
     """
     now = services.clock()
     erasures = services.audit_log.page(AuditFilter(act="erase person"), after=None, limit=1)
-    erased_at = erasures.entries[0].at if erasures.entries else None
+    erased_at = erasures.items[0].at if erasures.items else None
     tidied = 0
     for place, run in enumerate(runs.runs()):
         kept = _find(run, services)

@@ -31,14 +31,6 @@ class AuditFilter:
     before: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditPage:
-    """One page of entries, newest first; `next_after` is None on the last page."""
-
-    entries: tuple[AuditEntry, ...]
-    next_after: int | None = None
-
-
 # Returns the log's entries for decisions that were made or undone.
 Acts = Callable[[Sequence[Decision]], Sequence[AuditEntry]]
 # Returns the log's entry for a bulk decision that begins or is undone.

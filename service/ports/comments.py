@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from service.domain.comment import Comment, CommentId, Lane
 from service.domain.delivery import Endpoint
 from service.domain.site import SiteSettings
 
 # Imports numpy, which is slow to load and which few processes need.
-if TYPE_CHECKING:
-    from service.campaigns.traits import Traits
 
 
 class AddOutcome(StrEnum):
@@ -68,14 +66,6 @@ class Lease(StrEnum):
     TAKEN = "taken"
     KEPT = "kept"
     REFUSED = "refused"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TraitsPage:
-    """Traits of grouped comments, in order of judging; `next_after` is None on the last page."""
-
-    traits: tuple[Traits, ...]
-    next_after: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -169,7 +169,7 @@ def _history(wired: Wired) -> Iterator[Metric]:
         yield _number("history_up", 0)
         return
     yield _number("history_up", 1)
-    decided = wired.services.decisions.find_in_force(after=0, limit=1).decided_comments
+    decided = wired.services.decisions.find_in_force(after=0, limit=1).items
     yield _number("history_blank", is_blank and bool(decided))
 
 

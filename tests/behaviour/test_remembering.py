@@ -125,7 +125,7 @@ def meanwhile(lost, act, *, last_page=False):
 
     def find_in_force(**asked):
         page = lost.decisions.find_in_force(**asked)
-        if acts and (page.next_after is None or not last_page):
+        if acts and (page.next_cursor is None or not last_page):
             acts.pop()()
         return page
 

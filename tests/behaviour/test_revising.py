@@ -28,7 +28,7 @@ def version(text: str, *, second: int, own_id: str = "w-1") -> NewComment:
 
 def shown(services) -> list[str]:
     page = services.cases.page(CaseFilter(site_id=SITE), order=Order.NEWEST, cursor=None, limit=99)
-    return [case.comment.text for case in page.cases if case.withdrawn_at is None]
+    return [case.comment.text for case in page.items if case.withdrawn_at is None]
 
 
 def test_of_edits_that_come_at_once_the_last_one_stays(services):

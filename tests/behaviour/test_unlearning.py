@@ -157,7 +157,7 @@ def world_of_the_rest(world: World) -> World:
     kept = {site.id: site.settings for site in world.services.sites.all()}
     left = [
         one
-        for one in world.services.decisions.find_in_force(after=0, limit=999).decided_comments
+        for one in world.services.decisions.find_in_force(after=0, limit=999).items
         if not is_withdrawn(world, number_of(one.comment.id))
         and kept[one.comment.site_id].learns
         and (

@@ -155,7 +155,7 @@ def listed(
     stores: Stores, criteria: CaseFilter | None = None, order: Order = Order.NEWEST
 ) -> list[CommentId]:
     page = stores.cases.page(criteria or CaseFilter(), order=order, cursor=None, limit=100)
-    return [case.comment.id for case in page.cases]
+    return [case.comment.id for case in page.items]
 
 
 def to_review(stores: Stores) -> list[CommentId]:

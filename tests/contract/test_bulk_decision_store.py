@@ -166,13 +166,13 @@ def test_a_bulk_decision_is_undone_only_where_it_is_still_in_force(stores):
     stores.decisions.undo(ids[1], by="grace", at=NOW)
 
     page = stores.decisions.find_of_bulk_decision("str_1", after=0, limit=1)
-    rest = stores.decisions.find_of_bulk_decision("str_1", after=page.next_after, limit=9)
+    rest = stores.decisions.find_of_bulk_decision("str_1", after=page.next_cursor, limit=9)
     undone = stores.decisions.undo_many(new, by="ada", at=LATER)
 
-    assert [one.decision for one in (*page.decided_comments, *rest.decided_comments)] == new[2:]
+    assert [one.decision for one in (*page.items, *rest.items)] == new[2:]
     assert undone == [replace(one, undone_at=LATER, undone_by="ada") for one in new[2:]]
     assert stores.cases.get(ids[0]).decision.ruling is Ruling.APPROVE
-    assert stores.decisions.find_of_bulk_decision("str_1", after=0, limit=9).decided_comments == ()
+    assert stores.decisions.find_of_bulk_decision("str_1", after=0, limit=9).items == ()
     assert stores.cases.count(CaseFilter(needs_review=True)) == 3
 
 

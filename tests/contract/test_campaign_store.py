@@ -66,13 +66,13 @@ def decide(stores, comment_id, ruling=Ruling.REJECT, by="ada"):
 def seen(stores, **changes):
     asked = EVERYWHERE | changes
     page = stores.campaigns.page(**asked, cursor=None, limit=100)
-    return [one.id for one in page.campaigns]
+    return [one.id for one in page.items]
 
 
 def members(stores, campaign_id, **changes):
     asked = EVERYWHERE | changes
     page = stores.campaigns.members(campaign_id, **asked, cursor=None, limit=100)
-    return [case.comment.id for case in page.cases]
+    return [case.comment.id for case in page.items]
 
 
 def test_traits_come_with_the_verdict_and_wait_to_be_grouped_oldest_first(stores):
@@ -103,7 +103,7 @@ def test_traits_come_with_the_verdict_and_wait_to_be_grouped_oldest_first(stores
     fresh = stores.campaigns.fresh(limit=3)
     stores.campaigns.place([placement(one.comment_id) for one in fresh], at=NOW)
     assert [one.p_spam for one in fresh] == [0.75, 0.75, None]
-    assert list(stores.campaigns.grouped(after=0, limit=9).traits) == fresh
+    assert list(stores.campaigns.grouped(after=0, limit=9).items) == fresh
 
 
 def test_traits_without_a_stored_verdict_are_not_kept(stores):
@@ -156,12 +156,12 @@ def test_what_was_placed_is_read_again_in_portions_newest_last(stores):
 
     start = stores.campaigns.place_before(3)
     first = stores.campaigns.grouped(after=start, limit=1)
-    second = stores.campaigns.grouped(after=first.next_after, limit=9)
-    end = stores.campaigns.grouped(after=second.next_after, limit=9)
+    second = stores.campaigns.grouped(after=first.next_cursor, limit=9)
+    end = stores.campaigns.grouped(after=second.next_cursor, limit=9)
 
-    assert [one.comment_id for one in first.traits] == ids[2:3]
-    assert [one.comment_id for one in second.traits] == ids[3:4]
-    assert (end.traits, end.next_after) == ((), None)
+    assert [one.comment_id for one in first.items] == ids[2:3]
+    assert [one.comment_id for one in second.items] == ids[3:4]
+    assert (end.items, end.next_cursor) == ((), None)
 
 
 def test_a_withdrawn_comment_leaves_its_campaign_and_draws_nobody(stores):
@@ -176,7 +176,7 @@ def test_a_withdrawn_comment_leaves_its_campaign_and_draws_nobody(stores):
     assert stores.campaigns.get(campaign_id, site_ids=None).members == 3
     assert stores.cases.get(ids[0]).campaign_id is None
     grouped = stores.campaigns.grouped(after=0, limit=99)
-    assert not {ids[0], fresh} & {one.comment_id for one in grouped.traits}
+    assert not {ids[0], fresh} & {one.comment_id for one in grouped.items}
 
 
 def test_an_erased_sender_s_comment_is_no_longer_recognised(stores):
@@ -215,7 +215,7 @@ def test_exceptions_leave_draw_nobody_and_can_be_put_back(stores):
     assert (left, joined) == ([ids[0]], {})
     assert (without.members, without.left) == (3, 1)
     grouped = stores.campaigns.grouped(after=0, limit=99)
-    assert ids[0] not in {one.comment_id for one in grouped.traits}
+    assert ids[0] not in {one.comment_id for one in grouped.items}
     assert stores.campaigns.leave(campaign_id, [ids[0]]) == []
     assert stores.campaigns.rejoin(campaign_id, site_ids=(OTHER,)) == []
     assert stores.campaigns.rejoin(campaign_id, site_ids=None) == [ids[0]]
@@ -282,7 +282,7 @@ def test_pages_of_campaigns_follow_each_other_without_gap_or_repeat(stores):
 
     pages = leaf_through(lambda cursor: stores.campaigns.page(cursor=cursor, limit=2, **EVERYWHERE))
 
-    found = [one.id for page in pages for one in page.campaigns]
+    found = [one.id for page in pages for one in page.items]
     assert len(pages) == 3
     assert sorted(found) == sorted(made)
     assert found == seen(stores)

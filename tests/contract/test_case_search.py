@@ -202,8 +202,8 @@ def test_pages_follow_one_another_newest_first_with_nothing_twice(stores, kept):
         lambda cursor: stores.search.find(query, site_ids=None, cursor=cursor, limit=4)
     )
 
-    listed = [case.comment.id for page in pages for case in page.cases]
-    assert [len(page.cases) for page in pages] == [4, 4, 2]
+    listed = [case.comment.id for page in pages for case in page.items]
+    assert [len(page.items) for page in pages] == [4, 4, 2]
     assert sorted(listed) == sorted(ids)
     moments = [ids.index(one) // 3 for one in listed]
     assert moments == sorted(moments)

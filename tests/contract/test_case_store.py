@@ -41,7 +41,7 @@ def paged(stores, order: Order, criteria: CaseFilter, *, limit: int) -> list[lis
     pages = leaf_through(
         lambda cursor: stores.cases.page(criteria, order=order, cursor=cursor, limit=limit)
     )
-    return [[case.comment.id for case in page.cases] for page in pages]
+    return [[case.comment.id for case in page.items] for page in pages]
 
 
 def test_a_case_joins_comment_verdict_decisions_and_mode(stores):
@@ -378,13 +378,13 @@ def test_every_order_lists_each_comment_once_whatever_the_page(kept, order, expe
 
 def test_a_page_goes_on_where_it_ended_though_its_last_comment_is_decided_since(kept):
     page = kept.cases.page(CaseFilter(needs_review=True), order=Order.DOUBT, cursor=None, limit=2)
-    kept.personal_data.withdraw([page.cases[-1].comment.id], at=NOW)
+    kept.personal_data.withdraw([page.items[-1].comment.id], at=NOW)
 
     rest = kept.cases.page(
         CaseFilter(needs_review=True), order=Order.DOUBT, cursor=page.next_cursor, limit=9
     )
 
-    assert [case.comment.id for case in rest.cases] == ["e", "b", "a"]
+    assert [case.comment.id for case in rest.items] == ["e", "b", "a"]
 
 
 def test_opinions_are_asked_for_in_the_order_of_the_queue_and_move_comments_in_it(kept):

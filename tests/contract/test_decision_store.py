@@ -206,7 +206,7 @@ def test_of_the_decisions_in_force_every_page_brings_the_next_ones(stores):
     pages, after = [], 0
     while after is not None:
         page = stores.decisions.find_in_force(after=after, limit=2)
-        pages.append([one.decision.id for one in page.decided_comments])
-        after = page.next_after
+        pages.append([one.decision.id for one in page.items])
+        after = page.next_cursor
 
     assert pages == [[made[0].id, made[2].id], [made[3].id, made[4].id], []]

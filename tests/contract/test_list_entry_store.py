@@ -67,7 +67,7 @@ def test_what_is_in_force_and_what_ended_are_listed_apart(stores):
 
     ended = stores.list_entries.page(EntryFilter(in_force=False, at=NOW), cursor=None, limit=9)
 
-    assert set(ids(ended.entries)) == {expired.id, removed.id}
+    assert set(ids(ended.items)) == {expired.id, removed.id}
     assert set(ids(stores.list_entries.in_force(NOW))) == {lasting.id, kept.id}
 
 
@@ -93,8 +93,8 @@ def test_pages_go_from_the_newest_to_the_oldest_and_miss_none(stores):
         lambda cursor: stores.list_entries.page(in_force(), cursor=cursor, limit=2)
     )
 
-    assert [len(page.entries) for page in pages] == [2, 2, 1]
-    assert ids(one for page in pages for one in page.entries) == ids(reversed(entries))
+    assert [len(page.items) for page in pages] == [2, 2, 1]
+    assert ids(one for page in pages for one in page.items) == ids(reversed(entries))
     assert stores.list_entries.count(in_force()) == 5
 
 
@@ -106,8 +106,8 @@ def test_lists_are_narrowed_by_effect_kind_and_site(stores):
 
     def found(**narrowed):
         page = stores.list_entries.page(in_force(**narrowed), cursor=None, limit=9)
-        assert stores.list_entries.count(in_force(**narrowed)) == len(page.entries)
-        return set(ids(page.entries))
+        assert stores.list_entries.count(in_force(**narrowed)) == len(page.items)
+        return set(ids(page.items))
 
     assert found(effect=Effect.ALLOW) == {everywhere.id}
     assert found(kind=EntryKind.PHRASE) == {here.id}
@@ -123,7 +123,7 @@ def test_words_are_found_in_label_reason_and_name_without_regard_to_case(stores,
 
     page = stores.list_entries.page(in_force(words=words), cursor=None, limit=9)
 
-    assert ids(page.entries) == [wanted.id]
+    assert ids(page.items) == [wanted.id]
 
 
 def test_hits_add_up_and_say_when_the_last_one_was(stores):

@@ -239,8 +239,8 @@ def test_acts_are_found_by_who_what_whom_and_when(stores, criteria, expected):
 
     page = stores.audit_log.page(criteria, after=None, limit=10)
 
-    assert page.entries == tuple(entries[n] for n in expected)
-    assert page.next_after is None
+    assert page.items == tuple(entries[n] for n in expected)
+    assert page.next_cursor is None
 
 
 @pytest.mark.parametrize("change", ["UPDATE audit_log SET actor = 'eve'", "DELETE FROM audit_log"])

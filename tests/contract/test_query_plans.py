@@ -200,7 +200,7 @@ def search(line: str, site_ids: tuple[str, ...] | None = None) -> Callable[[SqlS
 
     def ask(stores: SqlStores) -> None:
         page = stores.search.find(query, site_ids=site_ids, cursor=None, limit=25)
-        assert page.cases, line
+        assert page.items, line
         stores.search.count(query, site_ids=site_ids, limit=1_000)
 
     return ask

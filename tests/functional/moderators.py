@@ -105,7 +105,7 @@ def review_queue(services: Services) -> list[Comment]:
     """Return the comments that wait for a moderator, in the queue's order."""
     waiting = CaseFilter(needs_review=True)
     page = services.cases.page(waiting, order=Order.REVIEW, cursor=None, limit=9)
-    return [case.comment for case in page.cases]
+    return [case.comment for case in page.items]
 
 
 def rulings(services: Services, ids: Iterable[CommentId]) -> list[Ruling | None]:

@@ -91,7 +91,7 @@ def test_what_is_not_to_be_kept_goes_at_the_next_try_or_without_one(api, service
     assert (again.status_code, kept.status_code, pruned) == (202, 409, 1)
     assert "Retry-After" not in again.headers
     page = services.cases.page(CaseFilter(), order=Order.NEWEST, cursor=None, limit=9)
-    assert [case.comment.text for case in page.cases] == ["", ""]
+    assert [case.comment.text for case in page.items] == ["", ""]
 
 
 def test_a_long_post_is_cut_to_an_excerpt(api, services):

@@ -125,7 +125,7 @@ def cases(tmp_path):
     def cases():
         with open_services(data_dir=str(tmp_path / "var")) as services:
             page = services.cases.page(CaseFilter(), order=Order.NEWEST, cursor=None, limit=1_000)
-            return {case.comment.site_comment_id: case for case in page.cases}
+            return {case.comment.site_comment_id: case for case in page.items}
 
     return cases
 

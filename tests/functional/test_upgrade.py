@@ -71,7 +71,7 @@ def test_comments_are_read_found_reported_and_withdrawn_by_this_version(old):
 
     stores = SqlStores(old)
     page = stores.cases.page(CaseFilter(), order=Order.NEWEST, cursor=None, limit=99)
-    comments = [case.comment for case in page.cases]
+    comments = [case.comment for case in page.items]
     one, other = comments[:2]
     found = [
         stores.comments.find_by_content(c.site_id, content_key(c.text), since=c.received_at)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from service.ports.audit import AuditEntry, AuditFilter, AuditPage
+from service.domain.page import Page
+from service.ports.audit import AuditEntry, AuditFilter
 from service.stores.sql.base import SqlStore
 from service.stores.sql.rows import entry_from, entry_values
 from service.stores.sql.tables import audit_log
@@ -17,8 +18,10 @@ class AuditLog(SqlStore):
         """Append an entry."""
         self.write(lambda tx: insert_entries(tx, entry))
 
-    def page(self, criteria: AuditFilter, *, after: int | None, limit: int) -> AuditPage:
-        """Return one page, newest first. `after` is the previous page's `next_after`, or None."""
+    def page(
+        self, criteria: AuditFilter, *, after: int | None, limit: int
+    ) -> Page[AuditEntry, int]:
+        """Return one page, newest first. `after` is the previous page's `next_cursor`, or None."""
         log = audit_log.c
         conditions: list[sa.ColumnElement[bool]] = [
             log[name] == value
@@ -33,9 +36,9 @@ class AuditLog(SqlStore):
             conditions.append(log.seq < after)
         query = sa.select(audit_log).where(*conditions).order_by(log.seq.desc())
         found = self._rows(query.limit(limit + 1))
-        return AuditPage(
-            entries=tuple(entry_from(row) for row in found[:limit]),
-            next_after=found[limit - 1].seq if len(found) > limit else None,
+        return Page(
+            items=tuple(entry_from(row) for row in found[:limit]),
+            next_cursor=found[limit - 1].seq if len(found) > limit else None,
         )
 
     def recent(self, *, subject: str | None = None, limit: int = 100) -> list[AuditEntry]:

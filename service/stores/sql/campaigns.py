@@ -19,15 +19,15 @@ from service.domain.campaign import (
     LOW_P_SPAM,
     SELLS_P_SPAM,
     Campaign,
-    CampaignPage,
     PeoplesRulings,
     WaitingCampaign,
 )
-from service.domain.case import Case, CasePage
+from service.domain.case import Case
 from service.domain.comment import CommentId
 from service.domain.decision import Ruling
+from service.domain.page import Page
 from service.ports.audit import CountAct
-from service.ports.comments import Lease, Placement, TraitsPage
+from service.ports.comments import Lease, Placement
 from service.stores.cursor import cursor_after, read_cursor
 from service.stores.sql.audit_log import insert_entries
 from service.stores.sql.base import (
@@ -84,7 +84,7 @@ class CampaignStore(SqlStore):
         """Return a position that at most `most` traits follow."""
         return max(0, self._count(sa.select(sa.func.max(_traits.seq))) - most)
 
-    def grouped(self, *, after: int, limit: int) -> TraitsPage:
+    def grouped(self, *, after: int, limit: int) -> Page[Traits, int]:
         """Return traits of comments that were placed and not removed, in order of judging."""
         query = (
             _with_p_spam()
@@ -97,9 +97,9 @@ class CampaignStore(SqlStore):
             .limit(limit)
         )
         rows = self._rows(query)
-        return TraitsPage(
-            traits=tuple(_traits_from(row) for row in rows),
-            next_after=rows[-1].seq if rows else None,
+        return Page(
+            items=tuple(_traits_from(row) for row in rows),
+            next_cursor=rows[-1].seq if rows else None,
         )
 
     @transaction
@@ -160,7 +160,7 @@ class CampaignStore(SqlStore):
 
     def page(
         self, *, site_ids: SiteIds, waiting_only: bool, cursor: str | None, limit: int
-    ) -> CampaignPage:
+    ) -> Page[Campaign, str]:
         """Return campaigns with at least `FEWEST_SHOWN` members, most waiting members first.
 
         Ties are sorted by the newest member. Raise `InvalidInputError` for an invalid cursor.
@@ -196,7 +196,7 @@ class CampaignStore(SqlStore):
         with reading(self._engine) as tx:
             rows = tx.execute(query).all()
             shown = _describe(tx, [row.id for row in rows[:limit]], site_ids)
-        return CampaignPage(campaigns=shown, next_cursor=cursor_after(_LIST, rows, limit))
+        return Page(items=shown, next_cursor=cursor_after(_LIST, rows, limit))
 
     def most_waiting(self, *, site_ids: SiteIds, limit: int) -> list[WaitingCampaign]:
         """Return the first campaigns of `page` with `FEWEST_SHOWN` waiting members, cheaply."""
@@ -228,7 +228,7 @@ class CampaignStore(SqlStore):
         waiting_only: bool,
         cursor: str | None,
         limit: int,
-    ) -> CasePage:
+    ) -> Page[Case, str]:
         """Return members, newest first. Raise `InvalidInputError` for an invalid cursor."""
         query = _newest_members(campaign_id, site_ids, waiting_only=waiting_only)
         if cursor is not None:

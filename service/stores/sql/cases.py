@@ -10,10 +10,11 @@ from typing import Any, TypeVar
 import sqlalchemy as sa
 from sqlalchemy.sql.util import ClauseAdapter
 
-from service.domain.case import Appeal, Case, CaseFilter, CasePage, Order, State
+from service.domain.case import Appeal, Case, CaseFilter, Order, State
 from service.domain.comment import CommentId, Label, SiteId
 from service.domain.decision import Ruling
 from service.domain.figures import CutoffPreview, Moved, Tally
+from service.domain.page import Page
 from service.domain.published import PublishedComment
 from service.domain.verdict import Outcome
 from service.scoring.weights import Cutoffs
@@ -72,7 +73,7 @@ class CaseStore(SqlStore):
 
     def page(
         self, criteria: CaseFilter, *, order: Order, cursor: str | None, limit: int
-    ) -> CasePage:
+    ) -> Page[Case, str]:
         """Return one page. Raise `InvalidInputError` for an invalid cursor."""
         conditions = _conditions(criteria)
         if cursor is not None:
@@ -291,11 +292,13 @@ def _of_comment(
     return named.scalar_subquery()
 
 
-def read_case_page(tx: sa.Connection, query: sa.Select[Any], of: str, limit: int) -> CasePage:
+def read_case_page(
+    tx: sa.Connection, query: sa.Select[Any], of: str, limit: int
+) -> Page[Case, str]:
     """Return the cases of the query's first `limit` rows; see `cursor_after`."""
     rows = tx.execute(query.limit(limit + 1)).all()
     cases = load_cases(tx, [row.id for row in rows[:limit]])
-    return CasePage(cases=tuple(cases), next_cursor=cursor_after(of, rows, limit))
+    return Page(items=tuple(cases), next_cursor=cursor_after(of, rows, limit))
 
 
 def load_cases(tx: sa.Connection, ids: Sequence[CommentId]) -> list[Case]:

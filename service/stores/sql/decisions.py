@@ -10,9 +10,10 @@ import sqlalchemy as sa
 
 from service.domain.campaign import is_by_person as made_by_person
 from service.domain.comment import CommentId, SiteId
-from service.domain.decision import BulkDecision, DecidedComment, DecidedPage, Decision
+from service.domain.decision import BulkDecision, DecidedComment, Decision
 from service.domain.delivery import Delivery
 from service.domain.errors import ConflictError, NotFoundError
+from service.domain.page import Page
 from service.ports.audit import Acts, BulkDecisionAct
 from service.stores.cursor import APPEAL_RANK, REST_RANK
 from service.stores.sql.audit_log import insert_entries
@@ -194,7 +195,7 @@ class DecisionStore(SqlStore):
 
     def find_of_bulk_decision(
         self, bulk_decision_id: str, *, after: int, limit: int
-    ) -> DecidedPage:
+    ) -> Page[DecidedComment, int]:
         """Return a bulk decision's decisions in force; see `find_in_force`."""
         of_bulk_decision = sa.and_(
             decisions.c.stroke_id == bulk_decision_id, is_of_bulk_decision_in_force
@@ -223,8 +224,11 @@ class DecisionStore(SqlStore):
             statement = sa.update(decisions).where(as_told).values(unremembered_since=None)
             execute_in(tx, statement, decisions.c.id, ids)
 
-    def find_in_force(self, *, after: int, limit: int) -> DecidedPage:
-        """Return decisions in force in the order of adding, after a page's `next_after`."""
+    def find_in_force(self, *, after: int, limit: int) -> Page[DecidedComment, int]:
+        """Return decisions in force in the order of adding, after a page's `next_cursor`.
+
+        The last page is empty.
+        """
         return self._page(decisions.c.undone_at.is_(None), after=after, limit=limit)
 
     def find_training_decisions(self, *, limit: int) -> list[tuple[int, CommentId]]:
@@ -260,7 +264,9 @@ class DecisionStore(SqlStore):
         [(newest_decision, newest_act)] = self._rows(sa.select(decision, act))
         return newest_decision or 0, newest_act or 0
 
-    def _page(self, wanted: sa.ColumnElement[bool], *, after: int, limit: int) -> DecidedPage:
+    def _page(
+        self, wanted: sa.ColumnElement[bool], *, after: int, limit: int
+    ) -> Page[DecidedComment, int]:
         query = (
             sa.select(decisions)
             .where(decisions.c.seq > after, wanted)
@@ -269,9 +275,9 @@ class DecisionStore(SqlStore):
         )
         with reading(self._engine) as tx:
             rows = tx.execute(query).all()
-            return DecidedPage(
-                decided_comments=tuple(_with_comments(tx, rows)),
-                next_after=rows[-1].seq if rows else None,
+            return Page(
+                items=tuple(_with_comments(tx, rows)),
+                next_cursor=rows[-1].seq if rows else None,
             )
 
 

@@ -12,7 +12,8 @@ from datetime import datetime
 import sqlalchemy as sa
 
 from service.domain.errors import ConflictError
-from service.domain.list_entry import EntryFilter, EntryKind, EntryPage, ListEntry
+from service.domain.list_entry import EntryFilter, EntryKind, ListEntry
+from service.domain.page import Page
 from service.ports.audit import AuditEntry
 from service.signals.entry_book import EntryBook
 from service.stores.cursor import cursor_after, read_cursor
@@ -134,7 +135,9 @@ class ListEntryStore(SqlStore):
         query = sa.select(list_entries).where(_c.id == entry_id)
         return known(self._find(query, _entry_from), "list entry", entry_id)
 
-    def page(self, criteria: EntryFilter, *, cursor: str | None, limit: int) -> EntryPage:
+    def page(
+        self, criteria: EntryFilter, *, cursor: str | None, limit: int
+    ) -> Page[ListEntry, str]:
         """Return one page. Raise `InvalidInputError` for an invalid cursor."""
         wanted = _conditions(criteria)
         if cursor is not None:
@@ -147,7 +150,7 @@ class ListEntryStore(SqlStore):
         )
         rows = self._rows(query)
         entries = tuple(_entry_from(row) for row in rows[:limit])
-        return EntryPage(entries=entries, next_cursor=cursor_after(_LIST, rows, limit))
+        return Page(items=entries, next_cursor=cursor_after(_LIST, rows, limit))
 
     def count(self, criteria: EntryFilter) -> int:
         """Return the number of matching entries."""

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple, cast
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import TSQUERY
 
-from service.domain.case import CasePage
+from service.domain.case import Case
 from service.domain.comment import Comment, CommentId
+from service.domain.page import Page
 from service.domain.search import (
     SINGLE,
     Field,
@@ -235,7 +236,7 @@ class CaseSearch(SqlStore):
 
     def find(
         self, query: SearchQuery, *, site_ids: SiteIds, cursor: str | None, limit: int
-    ) -> CasePage:
+    ) -> Page[Case, str]:
         """Return one page, newest first. Raise `InvalidInputError` for an invalid cursor."""
         after = None
         if cursor is not None:

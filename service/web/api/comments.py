@@ -31,7 +31,7 @@ def list_comments(query: ListQuery) -> CommentPage:
     page = services.cases.page(criteria, order=Order.NEWEST, cursor=query.cursor, limit=query.limit)
     asked = query.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
     return CommentPage(
-        comments=[CommentAnswer.of(case, services.statements) for case in page.cases],
+        comments=[CommentAnswer.of(case, services.statements) for case in page.items],
         next_cursor=page.next_cursor,
         links=PageLinks(
             next=page.next_cursor

@@ -52,7 +52,7 @@ def campaigns() -> ResponseReturnValue:
     show = None if waiting_only else _ALL
     return render_template(
         "campaigns.html",
-        campaigns=page.campaigns,
+        campaigns=page.items,
         waiting_only=waiting_only,
         first=not forms.read_token("cursor"),
         further=page.next_cursor and url_for("pages.campaigns", show=show, cursor=page.next_cursor),
@@ -73,11 +73,11 @@ def campaign(campaign_id: str) -> ResponseReturnValue:
             limit=MEMBERS_SHOWN,
         ),
     )
-    sure_here = sum(case.needs_review and not is_low(case) for case in page.cases)
+    sure_here = sum(case.needs_review and not is_low(case) for case in page.items)
     return render_template(
         "campaign.html",
         campaign=campaign,
-        members=page.cases,
+        members=page.items,
         waiting_only=waiting_only,
         may_decide=moderator().may(Permission.DECIDE),
         others=max(0, campaign.waiting - campaign.low - sure_here),

@@ -35,12 +35,12 @@ def log() -> ResponseReturnValue:
     asked, after = _read_query(), request.args.get("after", type=int)
     after = after if after is not None and 0 <= after <= _MAX_SEQ else None
     page = services.audit_log.page(_filter(asked), after=after, limit=PAGE_SIZE)
-    older = page.next_after
-    subjects = [CommentId(one.subject) for one in page.entries if is_id(one.subject)]
+    older = page.next_cursor
+    subjects = [CommentId(one.subject) for one in page.items if is_id(one.subject)]
     users = {user.id: user.name for user in services.users.all()}
     return render_template(
         "log.html",
-        entries=page.entries,
+        entries=page.items,
         names=users | {site_id: site.name for site_id, site in all_sites().items()},
         comments=seen_ids(services.cases.find_judged(subjects)),
         asked=asked,
@@ -94,9 +94,9 @@ def _lines(audit_log: AuditLog, criteria: AuditFilter) -> Iterator[str]:
     after, left = None, MAX_EXPORTED
     while left > 0:
         page = audit_log.page(criteria, after=after, limit=min(_EXPORTED_AT_ONCE, left))
-        for entry in page.entries:
+        for entry in page.items:
             yield json.dumps(asdict(entry), default=write_moment) + "\n"
-        left -= len(page.entries)
-        after = page.next_after
+        left -= len(page.items)
+        after = page.next_cursor
         if after is None:
             return

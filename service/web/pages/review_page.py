@@ -155,7 +155,7 @@ def _similar_to(case: Case) -> dict[str, Any] | None:
     page = services.campaigns.members(
         campaign.id, site_ids=site_ids, waiting_only=False, cursor=None, limit=_OTHERS_SHOWN + 1
     )
-    others = [one for one in page.cases if one.comment.id != case.comment.id][:_OTHERS_SHOWN]
+    others = [one for one in page.items if one.comment.id != case.comment.id][:_OTHERS_SHOWN]
     return {"campaign": campaign, "others": others}
 
 
@@ -257,7 +257,7 @@ def show_page(*, chosen: Case | None = None, refused: Ruling | str | None = None
     )
     # Skipped comments are last, in the order of skipping.
     order = {comment_id: number for number, comment_id in enumerate(_skipped(), 1)}
-    cases = sorted(page.cases, key=lambda case: order.get(case.comment.id, 0))
+    cases = sorted(page.items, key=lambda case: order.get(case.comment.id, 0))
     claims = claims_on(cases)
     listed = {
         **place_values(),

@@ -171,7 +171,7 @@ def _show(
         place=place,
         show=place.get("show", Effect.BLOCK),
         tabs={show: count(_criteria({"show": show}, now)) for show in _SHOWS},
-        entries=page.entries,
+        entries=page.items,
         next_cursor=page.next_cursor,
         sites=sites,
         for_all=user.site_ids is None,

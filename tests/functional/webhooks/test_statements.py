@@ -123,7 +123,7 @@ def test_an_author_appeals_once_and_a_person_answers(services, stranger, held):
     assert second.status_code == 409
     assert "You appealed on 1 March 2026" in words(second)
     assert "Why should it be shown?" not in words(second)
-    acts = services.audit_log.page(AuditFilter(act="appeal"), after=None, limit=9).entries
+    acts = services.audit_log.page(AuditFilter(act="appeal"), after=None, limit=9).items
     assert [(one.actor, one.subject, one.detail) for one in acts] == [("author", held.id, "")]
 
     client = signed_in(services)
