@@ -57,6 +57,8 @@ class WaitingCampaign:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PeoplesRulings:
+    """The numbers of a campaign's members that people approved and rejected, at all sites."""
+
     approved: int
     rejected: int
 

@@ -60,7 +60,8 @@ class Decision:
 def choose_action(mode: Mode, outcome: Outcome | None, ruling: Ruling | None) -> Action:
     """Return the site's action; a person's ruling always overrides the verdict.
 
-    Without a verdict only *observe* publishes: a delay or a crash must not.
+    Without a verdict, every mode but *observe* holds the comment, so that a delay or a crash never
+    publishes.
     """
     if ruling is not None:
         return Action.PUBLISH if ruling is Ruling.APPROVE else Action.REJECT

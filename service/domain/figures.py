@@ -47,6 +47,8 @@ class Scope:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DayCount:
+    """Comments received on one day, by outcome; None for those without a verdict."""
+
     day: date
     outcome: Outcome | None
     comments: int
@@ -64,6 +66,8 @@ class WaitingNow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditCount:
+    """Comments of the audit sample by outcome and ruling; the ruling is None while they wait."""
+
     outcome: Outcome
     ruling: Ruling | None
     comments: int
@@ -142,6 +146,8 @@ class CutoffPreview:
 
 
 class ReviewPart(StrEnum):
+    """The lists of moderators: the parts of the review queue, and held spam."""
+
     APPEALED = "appealed"
     UNSURE = "unsure"
     TO_CHECK = "to_check"

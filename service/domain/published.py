@@ -103,6 +103,7 @@ class StatementLinks:
         return f"{self.pages_url}/public/statements/{self._token(comment)}"
 
     def is_signed(self, comment: Comment, token: str) -> bool:
+        """Return True if a link's token was created here for this comment."""
         return hmac.compare_digest(token.encode(), self._token(comment).encode())
 
     def _token(self, comment: Comment) -> str:

@@ -111,10 +111,12 @@ class Retraining:
 
     @property
     def recommendation(self) -> Recommendation | None:
+        """Return its recommendation, None until it has ended."""
         return self.report.recommendation if self.report else None
 
     @property
     def version(self) -> str | None:
+        """Return the name of the candidate, None if it wrote none."""
         return self.report.version if self.report else None
 
     @property
@@ -126,6 +128,7 @@ class Retraining:
         return self.state in {RetrainingState.RUNNING, RetrainingState.STOPPED}
 
     def is_running(self, now: datetime) -> bool:
+        """Return True if it runs and sent a heartbeat lately."""
         lately = self.seen_at is not None and now - self.seen_at < SILENT_AFTER
         return self.state is RetrainingState.RUNNING and lately
 

@@ -147,6 +147,8 @@ class DigestPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldSpam:
+    """The number of comments held as spam, and of the doubtful ones among them."""
+
     number: int = 0
     doubtful: int = 0
 

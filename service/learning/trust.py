@@ -37,6 +37,7 @@ class HandRecord:
 
     @property
     def is_outlier(self) -> bool:
+        """Return True if it contradicts confident verdicts far too often."""
         return (
             self.contradictions >= _OUTLIER_TIMES and self.contradictions >= _OUTLIER_SHARE * self.n
         )
@@ -57,6 +58,7 @@ def record_hands(
 
 
 def outlier_teachers(records: Mapping[str, HandRecord]) -> frozenset[str]:
+    """Return the teachers who teach nothing."""
     return frozenset(teacher for teacher, record in records.items() if record.is_outlier)
 
 

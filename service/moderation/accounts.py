@@ -165,6 +165,7 @@ def _name_problems(name: str) -> list[Problem]:
 
 
 def find_user(name: str, services: Services) -> User:
+    """Return the account with this name. Raises `NotFoundError` if there is none."""
     user = services.users.find(name)
     if user is None:
         msg = f"there is no moderator called {name!r}"

@@ -222,6 +222,7 @@ def change_rulings(
 def undo_rulings(
     cases: Sequence[Case], services: Services, *, by: str, acts: Acts | None = None
 ) -> list[DecidedComment]:
+    """Undo these comments' decisions in one transaction; return the undone decisions."""
     decisions = [case.decision for case in cases if case.decision]
     undo = partial(services.decisions.undo_many, decisions, by=by, at=services.clock(), acts=acts)
     return change_rulings(cases, [None] * len(cases), undo, services)

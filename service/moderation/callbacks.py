@@ -152,6 +152,7 @@ def remove_callback(site_id: SiteId, services: Services, *, actor: str) -> None:
 
 
 def get_callback(site_id: SiteId, services: Services) -> Endpoint:
+    """Return a site's callback. Raises `NotFoundError` if it has none."""
     endpoint = services.endpoints.get(site_id)
     if endpoint is None:
         raise NotFoundError("this site has no callback")
@@ -165,7 +166,10 @@ def replay_deliveries(
     ids: Sequence[str] | None = None,
     site_id: SiteId | None = None,
 ) -> int:
-    """Try given-up messages again: `ids`, or the newest 10,000 (of a site); return their number."""
+    """Try given-up messages again with all attempts; return their number.
+
+    `ids` None stands for all, at most the newest 10,000, or for those of one site.
+    """
     if ids is None:
         dead = services.deliveries.recent(state=DeliveryState.DEAD, site_id=site_id, limit=10_000)
         ids = [one.id for one in dead]
@@ -189,6 +193,7 @@ def newest_deliveries(
 def get_delivery(
     delivery_id: str, services: Services, *, site_id: SiteId | None = None
 ) -> Delivery:
+    """Return a message. Raises `NotFoundError` if it is unknown or another site's."""
     delivery = services.deliveries.get(delivery_id)
     if site_id is not None and delivery.site_id != site_id:
         raise NotFoundError("this site has no message of this id")

@@ -231,6 +231,7 @@ def decide_campaign(
 def put_back(
     campaign_id: str, services: Services, *, by: str, site_ids: tuple[SiteId, ...] | None
 ) -> int:
+    """Return excluded comments to their campaign; return their number."""
     act = _act("put back into campaign", campaign_id, services, by=by)
     return len(services.campaigns.rejoin(campaign_id, site_ids=site_ids, act=act))
 

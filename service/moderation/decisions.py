@@ -126,6 +126,7 @@ def undo_as_seen(
 
 
 def refuse_note(note: str | None) -> None:
+    """Raise `InvalidInputError` for a moderator's note of over 500 characters."""
     if note is not None and len(note) > MAX_NOTE_CHARS:
         remedy = f"give at most {MAX_NOTE_CHARS}"
         raise invalid_input("note", f"has {len(note):,} characters", remedy)

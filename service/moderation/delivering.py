@@ -88,6 +88,7 @@ def write_callback(delivery: Delivery, services: Services) -> str | None:
 
 
 def is_own_address(url: str, blog: str | None) -> bool:
+    """Return True if a client's URL is on its site's own host and port."""
     if blog is None or len(url) > _MAX_URL_CHARS:
         return False
     asked, own = _origin(url), _origin(blog)
@@ -218,6 +219,7 @@ def pause(outcome: SendOutcome, endpoint: Endpoint, services: Services) -> None:
 
 
 def nothing_to_do(delivery: Delivery, services: Services) -> SendOutcome:
+    """Return the outcome of a message that asks for nothing any more."""
     return SendOutcome(attempt=_unsent(delivery, services, NOTHING_TO_CHANGE), settled=True)
 
 
@@ -262,6 +264,7 @@ LEND_FOR = timedelta(seconds=45)
 def take_deliveries(
     services: Services, *, limit: int, except_sites: Collection[SiteId] = ()
 ) -> list[Delivery]:
+    """Return messages that are due, leased for as long as sending can take."""
     now, take_due = services.clock(), services.deliveries.take_due
     return take_due(now, until=now + LEND_FOR, limit=limit, except_sites=except_sites)
 

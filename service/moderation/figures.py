@@ -58,6 +58,7 @@ class FigureBook:
 
 
 def last_days(site_ids: tuple[SiteId, ...] | None, days: int, now: datetime) -> Scope:
+    """Return the scope of the last `days` UTC days up to `now`, including today."""
     today = datetime.combine(now.astimezone(UTC).date(), time(), tzinfo=UTC)
     return Scope(site_ids=site_ids, since=today - timedelta(days=days - 1), until=now)
 

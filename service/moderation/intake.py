@@ -144,6 +144,7 @@ MAX_FIELD_CHARS = 4_000
 
 
 def issue_token(site: Site, page: str | None, services: Services) -> Mapping[str, object]:
+    """Return a token for a form on this page, as JSON."""
     return services.form_challenges.issue(site.id, page=page_key(page), at=services.clock())
 
 

@@ -46,7 +46,10 @@ def list_for_review(
     limit: int,
     order: Order | None = None,
 ) -> Page[Case, str]:
-    """Return one page, by default in the list's own order. Raises `InvalidInputError`."""
+    """Return one page of a list, in `order` or in the list's default order.
+
+    `site_ids` None means all sites. Raises `InvalidInputError` for an invalid cursor.
+    """
     order = order or _ORDERS.get(tab, Order.NEWEST)
     criteria = _criteria(tab, site_ids)
     return services.cases.page(criteria, order=order, cursor=cursor, limit=limit)
@@ -67,7 +70,11 @@ def _criteria(tab: Tab, site_ids: tuple[SiteId, ...] | None) -> CaseFilter:
 
 
 def claim_comment(case: Case, user: User, services: Services) -> Claim | None:
-    """Return the claim in force, perhaps another's; None if there is nothing to decide."""
+    """Claim a comment for a moderator; return the claim in force, perhaps another's.
+
+    Returns None for a decided or withdrawn comment, and while the store is unavailable: claims
+    never prevent decisions.
+    """
     if not case.is_open:
         return None
     now = services.clock()

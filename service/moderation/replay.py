@@ -133,4 +133,5 @@ class Weeks:
             week.learning.add(played.learning.outcome, is_spam=is_spam)
 
     def rows(self) -> list[Week]:
+        """Return a row per week, in order, with the sum as the last."""
         return sorted(self._weeks.values(), key=lambda one: (one.week == TOTAL, one.week))

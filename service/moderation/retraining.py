@@ -238,6 +238,7 @@ def promote_retrained(retraining: Retraining, services: Services, *, by: str) ->
 
 
 def refuse_retrained(retraining: Retraining, services: Services, *, by: str) -> Retraining:
+    """Refuse a candidate. Raises `ConflictError` if it was answered before."""
     subject, detail = retraining.version or retraining.id, f"retraining {retraining.id}"
     act = make_act(services, actor=by, act="refuse model version", subject=subject, detail=detail)
     return services.retrainings.answer(retraining.id, Answer.REFUSED, by=by, at=act.at, act=act)
@@ -311,7 +312,10 @@ def retrain_if_wanted(
     promotes: bool,
     goes_on: Callable[[], bool],
 ) -> Retraining | None:
-    """Do a requested retraining, or one that is due after `every`. Raises as `retrain`."""
+    """Do or continue a requested or scheduled retraining; return None if there is none.
+
+    `every` None stands for no schedule. Raises as `retrain`.
+    """
     recent = services.retrainings.recent(limit=_LOOKED_BACK)
     waiting = [one for one in recent if one.state is RetrainingState.ASKED]
     if waiting:

@@ -53,6 +53,7 @@ _NAMES_AT_ONCE = 50
 
 
 def looks_like_version(site_comment_id: str) -> bool:
+    """Return True if a site's id looks like a later version of another comment."""
     return unversioned(site_comment_id) != site_comment_id
 
 
@@ -326,7 +327,8 @@ def find_comment(
 def appeal(case: Case, text: str, services: Services) -> bool:
     """Store the author's appeal and put the comment first in the review queue.
 
-    Returns False if the appeal is empty, too long, not the first, or of what cannot be appealed.
+    Returns False if the appeal is empty, has over 500 characters or is not the first, and if
+    nothing can be appealed. Raises `NotFoundError` if the comment does not exist.
     """
     words = text.replace("\r\n", "\n").strip()
     if not is_visible(words) or len(words) > MAX_APPEAL_CHARS or not case.may_be_appealed:

@@ -68,7 +68,10 @@ def begin_session(user: User, services: Services, *, user_agent: str | None) -> 
 
 
 def find_session(session_id: str, services: Services) -> tuple[UserSession, User] | None:
-    """Return an open session with its present account; store its use, every five minutes."""
+    """Return an open session with its present account, None otherwise.
+
+    Its last use is stored, at most every five minutes. Raises `StoreUnavailableError`.
+    """
     now = services.clock()
     session = services.sessions.get(session_id)
     if session is None or not session.is_open(now):
@@ -84,16 +87,21 @@ def find_session(session_id: str, services: Services) -> tuple[UserSession, User
 
 
 def list_sessions(user: User, services: Services) -> list[UserSession]:
+    """Return the account's open sessions, the last used first."""
     now = services.clock()
     return [session for session in services.sessions.open_of(user.id) if session.is_open(now)]
 
 
 def end_session(session_id: str, user: User, services: Services) -> bool:
-    """End an own session, also for copies of its cookie; return True if it was open."""
+    """End one of the account's own sessions, also for copies of its cookie.
+
+    Returns True unless it had ended before. Raises `StoreUnavailableError`; then it stays open.
+    """
     return services.sessions.end(session_id, user_id=user.id, at=services.clock())
 
 
 def end_other_sessions(session_id: str, user: User, services: Services) -> int:
+    """End all sessions of the account but this one; return how many."""
     act = counting_act(services, actor=user.name, act="end other sessions", subject=user.id)
     return services.sessions.end_all(
         user.id, at=services.clock(), except_session=session_id, act=act
@@ -101,6 +109,7 @@ def end_other_sessions(session_id: str, user: User, services: Services) -> int:
 
 
 def prune_sessions(services: Services) -> int:
+    """Delete sessions that were last used 90 days ago; return how many, at most 1,000."""
     before = services.clock() - timedelta(days=90)
     pruned = services.sessions.prune(seen_before=before, limit=1_000)
     if pruned:
@@ -173,6 +182,7 @@ def check_second_factor(user: User, code: str, services: Services) -> None:
 
 
 def turn_off_second_factor(user: User, services: Services, *, actor: str) -> bool:
+    """Turn off an account's second factor; return True if it was on."""
     act = make_act(services, actor=actor, act="turn off second factor", subject=user.id)
     return services.second_factors.remove(user.id, act=act)
 

@@ -200,6 +200,7 @@ def authenticate_site(secret: str, services: Services) -> Site:
 
 
 def authenticate_akismet(secret: str, services: Services) -> tuple[Site, SiteKey]:
+    """Return the site of a valid Akismet key. Raises `NotAuthenticatedError` otherwise."""
     if not _AKISMET_KEY.fullmatch(secret):
         raise NotAuthenticatedError(_INVALID_KEY)
     return _authenticate(_akismet_hash(secret, services), services)

@@ -69,6 +69,7 @@ class Counter:
 
 
 def fading_of(kind: Kind) -> Fading:
+    """Return how decisions on this kind of record fade."""
     return CONTENT if kind is Kind.CONTENT else SENDERS
 
 
