@@ -338,6 +338,7 @@ def _contradicts(case: Case, effect: Effect) -> bool:
 
 
 def acts_on_entries(act: str, services: Services, *, by: str) -> Callable[[ListEntry], AuditEntry]:
+    """Return a function that takes an entry and returns the log's entry; see `make_act`."""
 
     def make(entry: ListEntry) -> AuditEntry:
         # Without the label: a phrase may be a comment's own words.
