@@ -58,6 +58,10 @@ _PEEKED_BYTES = 65_536
 DRAIN_SECONDS = 8.0
 # A client may not have read a response that is newer than this.
 _FRESH_SECONDS = 1.0
+# After so many times the usual connections made room for others within some seconds, each may take
+# this long to send its request or to read on. Otherwise the connections of a flood close each
+# other before their requests arrive, and none is answered.
+_CROWD, _PATIENCE_SECONDS = 4, 1.0
 # Each turn checks every open connection, so accepting one per turn would be too slow.
 _ACCEPTED_A_TURN = 16
 # A connection accepted in one turn is read in the next, perhaps after another was accepted.
@@ -205,6 +209,8 @@ class _Channel(HTTPChannel):  # type: ignore[misc]  # waitress ships no types
         was_read = self.server.turns >= self._let_in + _TURNS_UNTIL_READ
         if self.requests or self.will_close or not was_read:
             return False
+        if self.server.is_crowded and self.waits_since() > now - _PATIENCE_SECONDS:
+            return False
         return not self.total_outbufs_len or self._answered < now - _FRESH_SECONDS
 
     def refuse(self) -> None:
@@ -326,6 +332,11 @@ class HttpServer(TcpWSGIServer):  # type: ignore[misc]  # waitress ships no type
     def _is_flooded(self) -> bool:
         busy = self.task_dispatcher.active_count + len(self.task_dispatcher.queue)
         return self._refuses_checks(busy)
+
+    @property
+    def is_crowded(self) -> bool:
+        """Return True if many connections made room for others in the last seconds."""
+        return self._evicted > _CROWD * self._most
 
     def _defer(self, *, wanted: bool) -> None:
         """On Linux, accept connections only once their first bytes are there, if `wanted`."""

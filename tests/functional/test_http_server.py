@@ -63,6 +63,20 @@ def test_a_full_house_takes_room_from_whoever_holds_most_of_it(app, proxies, sou
         assert sum(not one.is_closed() for one in many) <= 32
 
 
+def test_in_a_crowd_each_connection_has_a_moment_to_send_its_request(app, monkeypatch):
+    with _standing_still(app) as server, _Slow(server.socket.getsockname(), _HEAD) as slow:
+        _turn(server)
+        monkeypatch.setattr(server, "_most", 0)
+        monkeypatch.setattr(server, "_evicted", 1)
+        _turn(server)
+        early = slow.is_closed()
+        monkeypatch.setattr(http_server, "_PATIENCE_SECONDS", 0.0)
+        _turn(server)
+
+        assert not early
+        assert slow.is_closed()
+
+
 def test_requests_in_progress_make_no_room(app):
     entered, leave = Semaphore(0), Event()
 
