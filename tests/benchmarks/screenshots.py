@@ -89,7 +89,7 @@ def pages_of(services: Services) -> dict[str, str]:
     everything = services.cases.page(CaseFilter(), order=Order.NEWEST, cursor=None, limit=500)
     # The most telling one: words marked on both sides of where it turns into an advertisement.
     best = max(
-        (case for case in everything.cases if case.needs_review and case.verdict),
+        (case for case in everything.items if case.needs_review and case.verdict),
         key=lambda case: sum(bool(w.signal.boundaries) for w in case.verdict.signals),
     )
     known = fill(services) | {"version_name": read_current_name()}
