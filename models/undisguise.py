@@ -44,8 +44,8 @@ _MARK = "\u0300-\u036f"
 _LINES = "\u0305\u0332-\u0337\u033f"
 _MARKED = re.compile(f"(?:[^\\W\\d_][{_MARK}]+){{4,}}")
 # Emoji joined by a zero-width joiner are one picture; its first one stands for it (Unicode
-# Technical Standard 51, "Unicode Emoji").
-_EMOJI = "\u2190-\u2bff\U0001f000-\U0001faff"
+# Technical Standard 51, "Unicode Emoji"). Letters in circles and squares are none.
+_EMOJI = "\u2190-\u21ff\u2600-\u27bf\u2b00-\u2bff\U0001f300-\U0001faff"
 _JOINED = f"(?<=[{_EMOJI}\ufe0f])\u200d[{_EMOJI}]"
 _ODD = re.compile(
     f"(?P<dropped>(?:{_JOINED}|[{HIDDEN}{_LINES}])+|(?<=[^\\W_])\u0338+"

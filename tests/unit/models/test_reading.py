@@ -194,6 +194,7 @@ def test_an_ordinary_text_stays_as_it_is(text):
         ("wе can offег ｙօu goοd loans", "we can offer you good loans"),
         # A word wholly of another alphabet stays.
         ("сор саsino", "сор casino"),
+        ("🅲\u200d🅰\u200d🆂\u200d🅸\u200d🅽\u200d🅾 👨\u200d👩\u200d👧", "CASINO 👨"),
         # Digits are letters where they are a way of writing.
         ("b3st pr1c3 h3re t0day fr0m us", "best price here today from us"),
         # A capital begins a word among letters held apart.
