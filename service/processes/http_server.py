@@ -2,7 +2,8 @@
 
 A thread is taken only once a whole request was received, so slow clients hold connections but no
 threads. They may hold them for a limited time while there is room. Without room, the server closes
-a connection of the client that has the most waiting ones: the one that has waited longest.
+a connection of the client that has the most waiting ones: the one that has waited longest, in a
+crowd not before it had a second.
 """
 
 from __future__ import annotations
