@@ -14,13 +14,20 @@ from typing import Any, BinaryIO, NamedTuple
 import click
 
 from models.card_figures import read_card
-from service.commands.input_files import MAX_FAULTS_SHOWN, STDIN, Broken, InputFile
-from service.commands.output import STDOUT, columns, open_whole, out_option
+from service.commands.output import (
+    MAX_FAULTS_SHOWN,
+    STDOUT,
+    columns,
+    open_whole,
+    out_option,
+    with_progress,
+)
 from service.domain.comment import MAX_TEXT_BYTES, Comment
 from service.domain.dataset_row import LABELS, comment_from_row, label_problems
 from service.domain.errors import ModelUnavailableError, Problem
 from service.domain.sender import History
 from service.domain.verdict import Span, Verdict
+from service.imports.input_files import STDIN, Broken, InputFile
 from service.moderation.judging import judge_comments
 from service.ports.models import JudgingModel
 from service.scoring.report import figures, markdown
@@ -185,7 +192,7 @@ def judge_file(
     All histories are empty. A comment that cannot be judged is reported as a broken line; the
     others are judged.
     """
-    lines = file.with_progress(tally.whole_lines(file, labelled=labelled), file.name)
+    lines = with_progress(file, tally.whole_lines(file, labelled=labelled), file.name)
     while batch := list(islice(lines, judging.batch_size)):
         for line, verdict in zip(batch, _judge(batch, judging.model), strict=True):
             if isinstance(verdict, Broken):

@@ -7,22 +7,29 @@ import json
 import shutil
 import sys
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from itertools import repeat
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
 
 import click
 
 from service.data_folder import written_whole
+
+if TYPE_CHECKING:
+    from service.imports.input_files import InputFile
 
 STDOUT = "-"
 # Names in some scripts contain these invisible characters.
 _JOINERS = "\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}"
 # Level 6 costs a third of level 9's time for files 3 % larger.
 _GZIP_LEVEL = 6
+# A wrong file has the same fault on every line; later ones are only counted.
+MAX_FAULTS_SHOWN = 20
+
+_Read = TypeVar("_Read")
 
 
 def keep_option(context: click.Context, option: click.Parameter, value: object) -> None:
@@ -138,6 +145,14 @@ def progress_bar(label: str, length: int | None = None) -> AbstractContextManage
         file=sys.stderr,
         hidden=not sys.stderr.isatty(),
     )
+
+
+def with_progress(file: InputFile, read: Iterable[_Read], label: str) -> Iterator[_Read]:
+    """Yield what is read from a file, and show the progress."""
+    with progress_bar(click.format_filename(label), file.size or None) as bar:
+        for one in read:
+            yield one
+            bar.update(file.tell() - bar.pos if file.size else 1)
 
 
 @contextmanager

@@ -11,12 +11,12 @@ from pathlib import Path
 import click
 
 from service.commands import opening, output
-from service.commands.input_files import InputFile
 from service.commands.judge_files import Tally, files_type, open_judging, source_of, write_row
 from service.domain.campaign import is_by_person
 from service.domain.comment import SiteId
 from service.domain.dataset_row import LABELS
 from service.domain.decision import Ruling
+from service.imports.input_files import InputFile
 from service.moderation.replay import Archived, Weeks, replay
 from service.ports.services import Services
 from service.wiring import find_learning_salt

@@ -10,9 +10,9 @@ from typing import Any
 import click
 
 from service.commands import opening, output
-from service.commands.input_files import InputFile
 from service.domain.comment import ListBasis, ListHits, ListKind, Sender
 from service.domain.errors import InvalidInputError, NotFoundError, Problem, invalid_input
+from service.imports.input_files import InputFile
 from service.learning.evidence import LocalEvidence
 from service.moderation import erasing
 from service.moderation.acts import record_act

@@ -15,15 +15,16 @@ from urllib.parse import unquote, urlsplit
 
 import click
 
-from service.commands.input_files import MAX_FAULTS_SHOWN, Broken, InputFile
 from service.commands.opening import ByValue, with_json_services, with_services
-from service.commands.output import columns, open_whole, out_option, plain, print_rows
-from service.commands.sources.disqus import read_disqus
-from service.commands.sources.imported import Entry, Imported
-from service.commands.sources.isso import read_isso
-from service.commands.sources.remark42 import read_remark42
-from service.commands.sources.rows import read_csv, read_jsonl
-from service.commands.sources.wxr import read_wxr
+from service.commands.output import (
+    MAX_FAULTS_SHOWN,
+    columns,
+    open_whole,
+    out_option,
+    plain,
+    print_rows,
+    with_progress,
+)
 from service.domain.case import Case, CaseFilter, Order
 from service.domain.comment import CommentId, Lane
 from service.domain.decision import IMPORT, Action, Ruling
@@ -32,6 +33,13 @@ from service.domain.errors import InvalidInputError, Problem
 from service.domain.published import MAX_POST_CHARS, PublishedComment, as_published
 from service.domain.site import Site
 from service.domain.text import as_text_cell
+from service.imports.disqus import read_disqus
+from service.imports.imported import Entry, Imported
+from service.imports.input_files import Broken, InputFile
+from service.imports.isso import read_isso
+from service.imports.remark42 import read_remark42
+from service.imports.rows import read_csv, read_jsonl
+from service.imports.wxr import read_wxr
 from service.moderation.decisions import take_over_rulings
 from service.moderation.intake import submit_comments
 from service.moderation.published import link_replies
@@ -85,7 +93,7 @@ def import_command(
     """
     importing, done = _Importing(services, site, with_decisions), 0
     with InputFile(file) as opened:
-        entries = opened.with_progress(_READERS[kind](opened), "Importing")
+        entries = with_progress(opened, _READERS[kind](opened), "Importing")
         try:
             for entry in entries:
                 importing.add(entry)

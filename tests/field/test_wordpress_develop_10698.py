@@ -15,12 +15,12 @@ from datetime import UTC, datetime
 
 import pytest
 
-from service.commands.input_files import Broken, InputFile
-from service.commands.sources.disqus import read_disqus
-from service.commands.sources.imported import Imported, derived_id
-from service.commands.sources.rows import read_csv, read_jsonl
-from service.commands.sources.wxr import read_wxr
 from service.domain.errors import InvalidInputError
+from service.imports.disqus import read_disqus
+from service.imports.imported import Imported, derived_id
+from service.imports.input_files import Broken, InputFile
+from service.imports.rows import read_csv, read_jsonl
+from service.imports.wxr import read_wxr
 from tests.functional.test_transfer import (  # noqa: F401  # fixtures
     DISQUS,
     WXR,

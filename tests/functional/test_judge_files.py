@@ -19,11 +19,11 @@ from click.testing import CliRunner, Result
 
 from models.inputs import ModelInput, ModelOutput
 from service.cli import cli
-from service.commands.input_files import MAX_LINE_BYTES
 from service.commands.judge_files import Judging, open_judging, verdict_to_json
 from service.domain.comment import MAX_TEXT_BYTES
 from service.domain.dataset_row import comment_from_row
 from service.domain.decision import Ruling
+from service.imports.input_files import MAX_LINE_BYTES
 from service.moderation.decisions import decide_comment
 from service.moderation.replay import Archived, replay
 from service.settings import load_settings

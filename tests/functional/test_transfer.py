@@ -16,12 +16,6 @@ from itertools import islice
 
 import pytest
 
-from service.commands.input_files import Broken, InputFile
-from service.commands.sources.imported import Imported
-from service.commands.sources.isso import read_isso
-from service.commands.sources.remark42 import read_remark42
-from service.commands.sources.rows import read_csv
-from service.commands.sources.wxr import read_wxr
 from service.commands.transfer import BUILDS, as_data_file
 from service.domain.case import CaseFilter, Order
 from service.domain.comment import CommentId
@@ -29,6 +23,12 @@ from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError
 from service.domain.published import PublishedComment
 from service.domain.verdict import Outcome
+from service.imports.imported import Imported
+from service.imports.input_files import Broken, InputFile
+from service.imports.isso import read_isso
+from service.imports.remark42 import read_remark42
+from service.imports.rows import read_csv
+from service.imports.wxr import read_wxr
 from service.moderation.decisions import decide_comment
 from service.wiring import open_services
 from tests.factories import NOW, keep_all, make_comment, make_verdict

@@ -10,17 +10,14 @@ import shutil
 import sys
 import tempfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import Any, BinaryIO, Self, TypeVar, cast
+from typing import Any, BinaryIO, Self, cast
 
-import click
-
-from service.commands.output import progress_bar
-from service.commands.sources.encodings import LATIN, encoding_of
 from service.domain.errors import Problem
+from service.imports.encodings import LATIN, encoding_of
 
 STDIN = "-"
 _GZIP_MAGIC = b"\x1f\x8b"
@@ -28,10 +25,6 @@ _BUFFER_BYTES = 1 << 18
 # A text of the longest allowed size, every character escaped, is under 400 kB; the rest is for keys
 # that we ignore. A file without line breaks must not be read into memory whole.
 MAX_LINE_BYTES = 8 << 20
-# A wrong file has the same fault on every line; later ones are only counted.
-MAX_FAULTS_SHOWN = 20
-
-_Read = TypeVar("_Read")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +87,9 @@ class InputFile:
         self._file.seek(0)
         return hashlib.file_digest(self._file, "sha256").hexdigest()
 
-    def with_progress(self, read: Iterable[_Read], label: str) -> Iterator[_Read]:
-        """Yield what is read from this file, and show the progress."""
-        with progress_bar(click.format_filename(label), self.size or None) as bar:
-            for one in read:
-                yield one
-                bar.update(self._file.tell() - bar.pos if self.size else 1)
+    def tell(self) -> int:
+        """Return how many bytes of the file, still packed, were read."""
+        return self._file.tell()
 
     def text(self) -> io.TextIOWrapper:
         """Return the file as text, in UTF-16 or -32 after such a mark, else in UTF-8.

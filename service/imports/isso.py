@@ -6,10 +6,10 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 
-from service.commands.input_files import InputFile
-from service.commands.sources.imported import Entry, import_flat, read_written_at
 from service.domain.decision import Ruling
 from service.domain.errors import invalid_input
+from service.imports.imported import Entry, import_flat, read_written_at
+from service.imports.input_files import InputFile
 from service.web.webhooks.payload import own_id
 
 _NAME = "isso"

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-from service.commands.input_files import Broken
 from service.domain.comment import MAX_EXCERPT_CHARS, MAX_NAME_CHARS, MAX_TITLE_CHARS, MAX_URL_CHARS
 from service.domain.decision import Ruling
+from service.imports.input_files import Broken
 from service.moderation.revise import looks_like_version
 from service.web.api.schemas import LOCALE, MOST_AHEAD
 from service.web.edge.fields import is_web_address, read_any_moment, valid_address, valid_email

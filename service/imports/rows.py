@@ -7,17 +7,17 @@ from collections.abc import Iterator, Mapping
 from itertools import count
 from typing import cast
 
-from service.commands.input_files import Broken, InputFile
-from service.commands.sources.encodings import LATIN
-from service.commands.sources.imported import (
+from service.domain.decision import Ruling
+from service.domain.errors import invalid_input
+from service.imports.encodings import LATIN
+from service.imports.imported import (
     Entry,
     Imported,
     derived_id,
     import_flat,
     read_written_at,
 )
-from service.domain.decision import Ruling
-from service.domain.errors import invalid_input
+from service.imports.input_files import Broken, InputFile
 from service.web.edge import strict_json
 from service.web.edge.errors import UnreadableRequestError
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from html.entities import html5
 from typing import IO
 
-from service.commands.sources.encodings import LATIN, encoding_of
 from service.domain.errors import invalid_input
+from service.imports.encodings import LATIN, encoding_of
 
 _CHUNK_BYTES = 1 << 16
 # The limit of one tag, section or field; the longest kept text has 64 KiB.

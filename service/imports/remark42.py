@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from service.commands.input_files import Broken, InputFile
-from service.commands.sources.imported import Entry, import_flat, read_written_at
-from service.commands.sources.rows import json_rows
 from service.domain.decision import Ruling
+from service.imports.imported import Entry, import_flat, read_written_at
+from service.imports.input_files import Broken, InputFile
+from service.imports.rows import json_rows
 from service.web.webhooks.html_text import html_to_text
 from service.web.webhooks.payload import own_id
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from service.commands.input_files import InputFile
-from service.commands.sources.imported import Entry, import_flat, read_written_at, unescape_link
-from service.commands.sources.lenient_xml import read_elements
 from service.domain.decision import Ruling
+from service.imports.imported import Entry, import_flat, read_written_at, unescape_link
+from service.imports.input_files import InputFile
+from service.imports.lenient_xml import read_elements
 from service.web.webhooks.html_text import html_to_text
 from service.web.webhooks.payload import own_id
 
