@@ -62,10 +62,6 @@ class Grouping:
         self._p_spam = np.full(max_remembered, np.nan, dtype=np.float32)
         self._next = 0
 
-    def __len__(self) -> int:
-        """Return how many comments are remembered."""
-        return len(self._slots)
-
     def remember(self, traits: Traits, campaign_id: str | None) -> None:
         """Remember a comment, `campaign_id` None if it is single so far, and forget the oldest.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -101,10 +101,6 @@ class LocalEvidence:
     def weight_of_list(self, list_name: str, basis: ListBasis) -> LearntWeight | None:
         """Return a list's weight, from 0 to `MOST_OF_A_LIST`, or None without a decision on it."""
         return self._move(list_piece(list_name), WORTH[basis] * MOST_OF_A_LIST, MOST_OF_A_LIST)
-
-    def every(self) -> Mapping[str, tuple[tuple[float, float, bool, float], ...]]:
-        """Return all that is learnt from."""
-        return {name: tuple(points) for name, points in sorted(self._points.items())}
 
     def _move(self, name: str, prior: float, most: float) -> LearntWeight | None:
         points = self._points.get(name)

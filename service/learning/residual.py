@@ -40,13 +40,6 @@ class Residual:
         self._weights: FloatArray = np.zeros(1 << bits)
         self._squares: FloatArray = np.full(1 << bits, DAMPING)
 
-    def copy(self) -> Residual:
-        """Return a copy that learns independently."""
-        other = object.__new__(Residual)
-        other._mask, other._rate, other._bound = self._mask, self._rate, self._bound
-        other._weights, other._squares = self._weights.copy(), self._squares.copy()
-        return other
-
     def slots(self, features: Features) -> IdArray:
         return features.ids & self._mask
 
@@ -98,14 +91,6 @@ class Shared:
         self._first: npt.NDArray[np.int32] = np.full(1 << bits, _NOBODY, dtype=np.int32)
         self._known_to_two: npt.NDArray[np.bool_] = np.zeros(1 << bits, dtype=np.bool_)
         self._numbers: dict[SiteId, int] = {}
-
-    def copy(self) -> Shared:
-        """Return a copy that learns independently."""
-        other = object.__new__(Shared)
-        other._residual = self._residual.copy()
-        other._first, other._known_to_two = self._first.copy(), self._known_to_two.copy()
-        other._numbers = dict(self._numbers)
-        return other
 
     def parts(self, features: Features) -> FloatArray:
         """Return the log-odds that each feature adds."""

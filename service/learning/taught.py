@@ -15,6 +15,7 @@ import heapq
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 
 from service.domain.comment import CommentId, SiteId
@@ -121,10 +122,9 @@ class Taught:
         """Return the log-odds that decisions add to a comment, or None without decisions."""
         if not self.learnt:
             return None
-        site = self.sites.get(site_id)
-        own = site.residual.of(features) if site else 0.0
-        evidence = site.evidence if site else _NO_EVIDENCE
-        mixed = evidence.mix(frozen, moves(own, self.shared.of(features), evidence.n))
+        site = self.sites.get(site_id, _UNTAUGHT)
+        moved = moves(site.residual.of(features), self.shared.of(features), site.evidence.n)
+        mixed = site.evidence.mix(frozen, moved)
         return min(max(mixed - frozen, -BOUND), BOUND)
 
     def cutoffs(self, site_id: SiteId, promised: Cutoffs, *, frozen: float) -> Cutoffs:
@@ -132,15 +132,13 @@ class Taught:
 
         `frozen` are the log-odds without what decisions taught.
         """
-        site = self.sites.get(site_id)
-        return (site.outermost if site else _NOTHING_DECIDED).within(promised, frozen=frozen)
+        return self.sites.get(site_id, _UNTAUGHT).outermost.within(promised, frozen=frozen)
 
     def parts(self, site_id: SiteId, features: Features) -> FloatArray:
         """Return the log-odds towards spam that each feature adds, unbounded."""
-        site = self.sites.get(site_id)
-        lent = _lent(site.evidence.n if site else 0)
-        parts: FloatArray = lent * self.shared.parts(features)
-        return parts + site.residual.parts(features) if site else parts
+        site = self.sites.get(site_id, _UNTAUGHT)
+        lent: FloatArray = _lent(site.evidence.n) * self.shared.parts(features)
+        return lent + site.residual.parts(features)
 
     def behind(
         self, site_id: SiteId, features: Features, *, by: float, until: int
@@ -149,9 +147,7 @@ class Taught:
 
         At most `MOST_BEHIND`, the weightiest first, of those made by the day `until`.
         """
-        site = self.sites.get(site_id)
-        if site is None:
-            return ()
+        site = self.sites.get(site_id, _UNTAUGHT)
         spread = site.residual.spread(features)
         moved = [
             (-one.gradient * by * site.residual.gather(spread, one.example.features), one.example)
@@ -174,8 +170,7 @@ class Taught:
         return _go_on(replace(self, n_examples=n_examples, records=records), new)
 
 
-_NO_EVIDENCE = Evidence()
-_NOTHING_DECIDED = Outermost()
+_UNTAUGHT = SiteTaught(residual=Residual(bits=0, rate=RATE, bound=BOUND))
 
 
 def learn_all(examples: Sequence[TrainingExample], *, salt: int) -> Taught:
@@ -206,7 +201,7 @@ def _go_on(begun: Taught, examples: Sequence[TrainingExample]) -> Taught:
         for site_id in dict.fromkeys(example.site_id for example in examples)
     }
     outliers = outlier_teachers(begun.records)
-    shared, ledger = begun.shared.copy(), begun.ledger.copy()
+    shared, ledger = deepcopy(begun.shared), begun.ledger.copy()
     evidence = begun.evidence.copy()
     learnt = []
     for example in examples:
@@ -239,7 +234,7 @@ class _LearningSite:
         if before is None:
             residual = Residual(bits=slot_bits(n_examples), rate=RATE, bound=BOUND)
             before = SiteTaught(residual=residual)
-        self._residual = before.residual.copy()
+        self._residual = deepcopy(before.residual)
         self._evidence = before.evidence
         self._predicted = list(before.predicted)
 

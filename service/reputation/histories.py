@@ -78,7 +78,9 @@ def sighting_fields(at: datetime) -> tuple[str, str]:
     return _field(_HOUR, at), _field(_DAY, at)
 
 
-def oldest_sightings(now: datetime) -> dict[str, int]:
+# A batch reads thousands of counters at one moment.
+@lru_cache(maxsize=4)
+def oldest_sightings(now: datetime) -> Mapping[str, int]:
     """Return the number of the oldest bucket that still counts, by the letter of its window."""
     return {
         window.letter: _number(now, window.bucket) - window.buckets + 1 for window in (_HOUR, _DAY)
@@ -118,7 +120,7 @@ def _faded(counts: Counts, fading: Fading, now: datetime) -> tuple[float, float]
 def _seen(counts: Counts, own: datetime | None, now: datetime) -> tuple[int, int]:
     if not counts:
         return 0, 0
-    oldest = _cached_oldest(now)
+    oldest = oldest_sightings(now)
     totals = dict.fromkeys(oldest, 0)
     for name, count in counts.items():
         letter, _, number = name.partition(":")
@@ -128,10 +130,6 @@ def _seen(counts: Counts, own: datetime | None, now: datetime) -> tuple[int, int
         letter, _, number = name.partition(":")
         totals[letter] -= int(number) >= oldest[letter]
     return max(0, totals[_HOUR.letter]), max(0, totals[_DAY.letter])
-
-
-# A batch reads thousands of counters at one moment.
-_cached_oldest = lru_cache(maxsize=4)(oldest_sightings)
 
 
 @lru_cache(maxsize=8)

@@ -8,6 +8,7 @@ import socket
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 from enum import StrEnum
 from typing import BinaryIO
 
@@ -107,7 +108,6 @@ _HEADER_DATE = re.compile(
     r"|Last Modified)\s{0,20}:\s{0,8}(\S.{5,60})",
     re.IGNORECASE,
 )
-_DATE_FORMS = ("%a %b %d %H:%M:%S UTC %Y", "%a, %d %b %Y %H:%M:%S GMT", "%a %b %d %H:%M:%S %Y")
 _NO_NETWORK = "it is no IP address, network or range"
 # What an IPv4 address mapped into IPv6 begins with (RFC 4291, 2.5.5.2).
 _MAPPED = 0xFFFF
@@ -279,22 +279,13 @@ def _date_in(line: str) -> datetime | None:
     found = _HEADER_DATE.match(line)
     if not found:
         return None
-    given = found[1].strip()
-    for form in _DATE_FORMS:
+    for read in (datetime.fromisoformat, parsedate_to_datetime):
         try:
-            return datetime.strptime(given, form).replace(tzinfo=UTC)
-        except ValueError:
+            moment = read(found[1].strip())
+            return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+        except (ValueError, OverflowError):
             continue
-    return parse_date(given)
-
-
-def parse_date(given: str) -> datetime | None:
-    """Return an ISO 8601 date or moment, UTC unless it says otherwise; None for anything else."""
-    try:
-        moment = datetime.fromisoformat(given)
-        return (moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment).astimezone(UTC)
-    except (ValueError, OverflowError):
-        return None
+    return None
 
 
 def _refuse_if_mostly_wrong(

@@ -178,9 +178,6 @@ class Batcher:
             if waiting:
                 self.call_after(0.0, partial(self._flush_if_waiting, lane))
 
-    def __len__(self) -> int:
-        return sum(map(len, self._waiting.values()))
-
     def _size(self, lane: Lane) -> int:
         """Return the size of a lane's full batch now."""
         now, most = self.monotonic(), self.plans[lane].batch_size

@@ -127,7 +127,7 @@ def test_what_is_forgotten_is_not_found(grouping):
     grouping.forget(CommentId("a"))
     grouping.forget(CommentId("never known"))
 
-    assert len(grouping) == 0
+    assert len(grouping._slots) == 0
     assert grouping.find(traits("b", "site:x.com", copies=("k",), embedding=spread(1))) is None
 
 
@@ -136,7 +136,7 @@ def test_the_oldest_are_forgotten_when_the_room_is_full():
     for n in range(10):
         grouping.remember(traits(f"a{n}", f"site:x{n}.com", "site:all.com"), None)
 
-    assert len(grouping) == 3
+    assert len(grouping._slots) == 3
     assert grouping.find(traits("b", "site:x6.com")) is None
     assert grouping.find(traits("b", "site:x7.com")).comment_id == "a7"
     assert grouping.find(traits("b", "site:all.com")).comment_id == "a9"

@@ -71,7 +71,7 @@ def state(taught: Taught) -> list[bytes]:
         sorted(taught.records.items()),
         *(sorted(one.items()) for one in (ledger._taught, ledger._days, ledger._copies)),
         [one.gradient for one in taught.learnt],
-        taught.evidence.every(),
+        sorted(taught.evidence._points.items()),
     ]
     own = [table.tobytes() for table in tables]
     return [*own, *tables_of(shared), *(repr(one).encode() for one in told)]
