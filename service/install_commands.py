@@ -36,17 +36,13 @@ def check_packages(distribution: str = "slopsieve") -> None:
     for one in map(Requirement, required):
         if one.marker is not None and not one.marker.evaluate({"extra": ""}):
             continue
-        found = _installed(one.name)
+        try:
+            found = metadata.version(one.name)
+        except metadata.PackageNotFoundError:
+            found = None
         if found is None or not one.specifier.contains(found, prereleases=True):
             wrong.append(f"{one.name} {one.specifier} ({found or 'missing'})")
     if wrong:
         named = ", ".join(wrong)
         msg = f"packages are missing or of the wrong version: {named}; run `{install_command()}`"
         raise StartError(msg, ExitCode.PACKAGE)
-
-
-def _installed(name: str) -> str | None:
-    try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return None

@@ -98,15 +98,16 @@ class Grouping:
         slot = self._best_holder(traits.copies, traits.comment_id)
         if slot is not None:
             return self._found(slot)
+        p_spam = _number_of(traits.p_spam)
         slot = self._best_holder(_addresses_of(traits), traits.comment_id)
-        if slot is None and _sells(traits.p_spam):
+        if slot is None and _sells(p_spam):
             slot = self._best_namesake(traits)
         if slot is not None:
             return self._found(slot)
-        if not _sells(traits.p_spam):
+        if not _sells(p_spam):
             return None
         # One of two comments that mean the same is surely spam.
-        is_sure = (traits.p_spam or 0.0) >= SURE_P_SPAM
+        is_sure = p_spam >= SURE_P_SPAM
         slot = self._vectors.nearest(
             traits.embedding,
             traits.space,
@@ -130,10 +131,7 @@ class Grouping:
         sincere = sum(self._p_spam[slot] < LOW_P_SPAM for slot in holders)
         if sincere > _MAX_SINCERE_SHARE * len(holders):
             return ()
-        return [slot for slot in holders if self._sells(slot)]
-
-    def _sells(self, slot: int) -> bool:
-        return not self._p_spam[slot] < SELLS_P_SPAM
+        return [slot for slot in holders if _sells(self._p_spam[slot])]
 
     def _best_namesake(self, traits: Traits) -> int | None:
         """Return the best comment that shares a name and is about the same, if one is."""
@@ -183,8 +181,8 @@ def _number_of(p_spam: float | None) -> float:
     return np.nan if p_spam is None else p_spam
 
 
-def _sells(p_spam: float | None) -> bool:
-    return p_spam is None or p_spam >= SELLS_P_SPAM
+def _sells(p_spam: float) -> bool:
+    return not p_spam < SELLS_P_SPAM
 
 
 def _addresses_of(traits: Traits) -> list[str]:

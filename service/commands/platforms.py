@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TextIO
+from functools import partial
 
 import click
 
@@ -27,6 +27,13 @@ from service.web.webhooks.public import comment_box
 
 _EXAMPLE_URL = "https://slopsieve.example"
 _EXAMPLE_BLOG = "https://blog.example/"
+# The commands get the file's content.
+_file_option = partial(
+    click.option,
+    type=click.File("r"),
+    callback=lambda _context, _option, file: file and file.read(),
+)
+_event_option = partial(click.option, "--event", "events", multiple=True)
 
 
 hooks_group = click.Group("hooks")
@@ -35,21 +42,18 @@ hooks_group = click.Group("hooks")
 @hooks_group.command("add")
 @click.argument("site")
 @click.argument("platform", type=opening.ByValue(Platform))
-@click.option(
+@_file_option(
     "--secret-file",
-    type=click.File("r"),
+    "secret",
     help="A file with the secret that the platform made; - reads it from standard input.",
 )
 @opening.with_json_services
-def hooks_add(
-    services: Services, site: Site, platform: Platform, secret_file: TextIO | None
-) -> None:
+def hooks_add(services: Services, site: Site, platform: Platform, secret: str | None) -> None:
     """Print the path to give to PLATFORM, and the signing secret, which is shown only once.
 
     The address is this service's address followed by the path. Coral makes the secret itself: give
     it with --secret-file, not as an argument, which other users of this machine can see.
     """
-    secret = secret_file.read() if secret_file else None
     hook = add_hook(site.id, platform, services, actor=opening.ACTOR, secret=secret)
     output.print_rows([{**_hook_row(hook, site), "secret": hook.secret}])
     if platform is Platform.STATIC_FORM:
@@ -120,12 +124,8 @@ callbacks_group = click.Group("callbacks")
 @callbacks_group.command("set")
 @click.argument("site")
 @click.argument("url")
-@click.option(
-    "--event",
-    "events",
-    multiple=True,
-    type=opening.ByValue(EventKind),
-    help="An event to send; may be repeated. By default all.",
+@_event_option(
+    type=opening.ByValue(EventKind), help="An event to send; may be repeated. By default all."
 )
 @opening.with_json_services
 def callbacks_set(services: Services, site: Site, url: str, events: tuple[EventKind, ...]) -> None:
@@ -138,17 +138,14 @@ def callbacks_set(services: Services, site: Site, url: str, events: tuple[EventK
 @callbacks_group.command("apply")
 @click.argument("site")
 @click.argument("platform", type=opening.ByValue(PLATFORM_FORMS))
-@click.option(
+@_file_option(
     "--token-file",
-    type=click.File("r"),
+    "token",
     required=True,
     help="A file with the platform's token; - reads it from standard input.",
 )
 @click.option("--url", help="The platform's URL; by default GitHub's.")
-@click.option(
-    "--event",
-    "events",
-    multiple=True,
+@_event_option(
     type=opening.ByValue(callbacks.APPLIED_EVENTS),
     help="An event to apply; may be repeated. By default both.",
 )
@@ -157,7 +154,7 @@ def callbacks_apply(
     services: Services,
     site: Site,
     platform: DeliveryForm,
-    token_file: TextIO,
+    token: str,
     url: str | None,
     events: tuple[EventKind, ...],
 ) -> None:
@@ -170,7 +167,7 @@ def callbacks_apply(
     endpoint = callbacks.set_applier(
         site.id,
         platform,
-        token_file.read(),
+        token,
         services,
         actor=opening.ACTOR,
         url=url,
@@ -182,19 +179,18 @@ def callbacks_apply(
 @callbacks_group.command("build")
 @click.argument("site")
 @click.argument("url")
-@click.option(
+@_file_option(
     "--token-file",
-    type=click.File("r"),
+    "token",
     help="A file with a token, if the host needs one, as GitHub does; - is standard input.",
 )
 @opening.with_json_services
-def callbacks_build(services: Services, site: Site, url: str, token_file: TextIO | None) -> None:
+def callbacks_build(services: Services, site: Site, url: str, token: str | None) -> None:
     """Call URL to rebuild SITE when the comments that it shows have changed.
 
     There is at most one call a minute. A site that has a callback, or whose decisions are applied
     at a platform, is notified through it instead.
     """
-    token = token_file.read() if token_file else None
     endpoint = callbacks.set_build_hook(site.id, url, services, actor=opening.ACTOR, token=token)
     _print_endpoint(endpoint)
 

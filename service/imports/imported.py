@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from typing import Any
 
 from service.domain.comment import MAX_EXCERPT_CHARS, MAX_NAME_CHARS, MAX_TITLE_CHARS, MAX_URL_CHARS
 from service.domain.decision import Ruling
@@ -132,8 +133,7 @@ def import_flat(number: int, given: Mapping[str, object], ruling: Ruling | None)
     Exports of other systems cannot be corrected, so long values are cut, and invalid addresses,
     e-mails and dates and future dates are left out. `cut` names these fields.
     """
-    document: dict[str, object] = {}
-    groups: dict[str, dict[str, object]] = {name: {} for name in _GROUPS}
+    document: dict[str, Any] = {}
     cut = []
     for name, value in given.items():
         if value in (None, ""):
@@ -143,10 +143,9 @@ def import_flat(number: int, given: Mapping[str, object], ruling: Ruling | None)
             cut.append(name)
         group, _, own = name.partition("_")
         if kept is not None and group in _GROUPS:
-            groups[group][own] = kept
+            document.setdefault(group, {})[own] = kept
         elif kept is not None:
             document[name] = kept
-    document |= {name: fields for name, fields in groups.items() if fields}
     if "site_comment_id" not in document:
         document["site_comment_id"] = derived_id(document)
     return Imported(number=number, document=document, ruling=ruling, cut=tuple(cut))

@@ -93,15 +93,12 @@ def _connect(addresses: Sequence[IPAddress], port: int, deadline: Deadline) -> s
     for number, address in enumerate(tried):
         # Divides the time among the remaining addresses.
         share = deadline.left() / (len(tried) - number)
-        family = socket.AF_INET if address.version == 4 else socket.AF_INET6
         try:
-            connection = socket.socket(family, socket.SOCK_STREAM)
+            connection = socket.create_connection((str(address), port), timeout=share)
         except OSError as error:
             failure = error
             continue
         try:
-            connection.settimeout(share)
-            connection.connect((str(address), port))
             peer = connection.getpeername()[0].partition("%")[0]
             if ipaddress.ip_address(peer) != address:
                 raise OSError("connected elsewhere")  # noqa: TRY301  # Handled like a failed attempt.

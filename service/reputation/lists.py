@@ -21,8 +21,8 @@ from service.signals.listings import HALF_LIFE_DAYS
 
 # Loopback, private networks (RFC 1918, RFC 4193), shared space of carriers (RFC 6598), link-local:
 # such an address is that of a proxy of the site's own, and lists of reserved space hold them all.
-_LOCAL4 = tuple(
-    ipaddress.IPv4Network(network)
+_LOCAL = tuple(
+    ipaddress.ip_network(network)
     for network in (
         "0.0.0.0/8",
         "10.0.0.0/8",
@@ -32,21 +32,17 @@ _LOCAL4 = tuple(
         "172.16.0.0/12",
         "192.168.0.0/16",
         "224.0.0.0/3",
+        "::/64",
+        "fc00::/7",
+        "fe80::/10",
+        "ff00::/8",
     )
 )
-_LOCAL6 = tuple(
-    ipaddress.IPv6Network(network) for network in ("::/64", "fc00::/7", "fe80::/10", "ff00::/8")
-)
-_SPANS = {
-    version: tuple((int(network[0]), int(network[-1])) for network in networks)
-    for version, networks in ((4, _LOCAL4), (6, _LOCAL6))
-}
 
 
 def is_local(address: IpAddress) -> bool:
     """Return True if an address means nothing outside one network."""
-    number = int(address)
-    return any(start <= number <= end for start, end in _SPANS[address.version])
+    return any(address in network for network in _LOCAL)
 
 
 LIST_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")

@@ -68,7 +68,13 @@ class EntryCollector:
 
     def add(self, version: int, start: int, end: int) -> None:
         """Take in the addresses of this IP version from `start` to `end`, both included."""
-        _append(self._columns, version, start, end)
+        if version == 4:
+            self._columns[0].append(start)
+            self._columns[1].append(end)
+            return
+        halves = (start >> 64, start & _LOW_64, end >> 64, end & _LOW_64)
+        for column, value in zip(self._columns[2:6], halves, strict=True):
+            column.append(value)
 
     def add_domain(self, domain: str) -> None:
         """Take in a domain, in lower case and ASCII."""
@@ -82,22 +88,12 @@ class EntryCollector:
         ranges6 = sorted(
             (sh << 64 | sl) << 128 | eh << 64 | el for sh, sl, eh, el in zip(*halves, strict=True)
         )
-        columns = _empty_arrays()
+        merged = EntryCollector()
         for version, ranges, bits in ((4, ranges4, 32), (6, ranges6, 128)):
             for start, end in _merged(ranges, bits):
-                _append(columns, version, start, end)
-        columns[-1].extend(sorted(set(digests)))
-        return CompiledEntries(tuple(map(memoryview, columns)))
-
-
-def _append(columns: tuple[array[int], ...], version: int, start: int, end: int) -> None:
-    if version == 4:
-        columns[0].append(start)
-        columns[1].append(end)
-        return
-    halves = (start >> 64, start & _LOW_64, end >> 64, end & _LOW_64)
-    for column, value in zip(columns[2:6], halves, strict=True):
-        column.append(value)
+                merged.add(version, start, end)
+        merged._columns[-1].extend(sorted(set(digests)))
+        return CompiledEntries(tuple(map(memoryview, merged._columns)))
 
 
 def empty_column(item_format: ItemFormat) -> memoryview:

@@ -153,8 +153,6 @@ class Batcher:
         """Add an id; judge at once if its lane's batch is now full."""
         waiting = self._waiting[lane]
         waiting.append((comment_id, message))
-        if self._paused:
-            return
         if len(waiting) >= self._size(lane):
             self._flush_up_to(lane)
         elif len(waiting) == 1:
@@ -162,7 +160,7 @@ class Batcher:
             wait = plan.wait_seconds
             if plan.rush_wait_seconds is not None and self._last_size[lane] >= plan.rush_size:
                 wait = plan.rush_wait_seconds
-            self.call_after(wait, partial(self._flush_if_waiting, lane))
+            self.call_after(wait, partial(self._flush_up_to, lane))
 
     def forget_messages(self, call_after: CallAfter) -> None:
         """Keep the ids but drop their messages, which ended with the connection; use a new loop.
@@ -176,7 +174,7 @@ class Batcher:
         for lane, waiting in self._waiting.items():
             self._waiting[lane] = [(comment_id, None) for comment_id, _ in waiting]
             if waiting:
-                self.call_after(0.0, partial(self._flush_if_waiting, lane))
+                self.call_after(0.0, partial(self._flush_up_to, lane))
 
     def _size(self, lane: Lane) -> int:
         """Return the size of a lane's full batch now."""
@@ -194,12 +192,10 @@ class Batcher:
         lanes = list(self.plans)
         return lanes[: lanes.index(lane)]
 
-    def _flush_if_waiting(self, lane: Lane) -> None:
-        if not self._paused:
-            self._flush_up_to(lane)
-
     def _flush_up_to(self, last: Lane) -> None:
         """Judge the waiting ids of higher-priority lanes, then those of `last`."""
+        if self._paused:
+            return
         if self._must_pause(last):
             # Nor are the other lanes' batches judged early.
             self._check_later(last)
@@ -227,7 +223,7 @@ class Batcher:
 
         def look() -> None:
             self._looks_again.discard(lane)
-            self._flush_if_waiting(lane)
+            self._flush_up_to(lane)
 
         self.call_after(_CHECK_AGAIN_SECONDS, look)
 
@@ -289,4 +285,4 @@ class Batcher:
     def _resume(self) -> None:
         self._paused = False
         for lane in self.plans:
-            self._flush_if_waiting(lane)
+            self._flush_up_to(lane)

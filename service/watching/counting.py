@@ -172,14 +172,13 @@ class CountingObserver(Observer):
             self._upkeep.labels(task, outcome)
 
         def counted() -> object:
-            began = time.perf_counter()
             outcome = "failed"
             try:
-                answer = run()
+                with self._upkeep_seconds.labels(task).time():
+                    answer = run()
                 outcome = "done"
             finally:
                 self._upkeep.labels(task, outcome).inc()
-                self._upkeep_seconds.labels(task).observe(time.perf_counter() - began)
             if isinstance(answer, int) and answer > 0:
                 self._upkeep_handled.labels(task).inc(answer)
             return answer
