@@ -2,54 +2,34 @@
 
 from __future__ import annotations
 
-import hashlib
-import io
-import json
-import os
-import re
-import shutil
 import sqlite3
 import sys
-import tarfile
 import tempfile
-from collections.abc import Iterator
-from contextlib import ExitStack, closing, nullcontext
-from datetime import UTC, datetime
+from contextlib import closing, nullcontext
 from pathlib import Path
 
 import click
 
-from models import registry
 from models.errors import ModelVersionError
 from service.commands.opening import command_settings, data_dir_option, find_installation
 from service.commands.output import json_option, open_whole, print_rows, progress_bar
-from service.data_folder import PRIVATE_FILE, DataFolder, written_whole
+from service.data_folder import PRIVATE_FILE, DataFolder
 from service.process_lock import only_one
 from service.start_error import ExitCode, StartError
+from service.stores.files import backup_archive
+from service.stores.files.backup_archive import DATABASE
 from service.stores.migrations import migrate
 from service.stores.sql import create_engine
 from service.stores.sql.engine import is_whole
 from service.stores.sql.moving import compare, move_rows
 from service.wiring import fit_schema, open_engine
 
-_MANIFEST = "backup.json"
-_FORMAT = 1
-_DATABASE, _KEY, _LISTS, _MODELS = "slopsieve.db", "secret.key", "reputation", "models"
-_VERSION_FILE = r"[A-Za-z0-9][\w.-]{0,99}/[A-Za-z0-9][\w.-]{0,99}"
-# An archive's files are written only under these names.
-_OURS = re.compile(
-    rf"{re.escape(_DATABASE)}|{re.escape(_KEY)}|{_LISTS}/[^/.][^/]*"
-    rf"|{_MODELS}/({registry.CURRENT_FILE}|{registry.PREVIOUS_FILE}|{_VERSION_FILE})",
-    re.ASCII,
-)
 # SQLite would apply an older database's log to the restored one, and an older Valkey has decisions
 # that the backup lacks.
 _IN_THE_WAY = (
-    *(f"{_DATABASE}{end}" for end in ("", "-wal", "-journal")),
-    *(_KEY, _LISTS, _MODELS, "valkey"),
+    *(f"{DATABASE}{end}" for end in ("", "-wal", "-journal")),
+    *(backup_archive.KEY, backup_archive.LISTS, backup_archive.MODELS, "valkey"),
 )
-# The errors of a manifest that is not JSON or lacks our fields.
-_WRONG_MANIFEST = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
 
 
 @click.command("backup")
@@ -78,34 +58,21 @@ def backup_command(file: str) -> None:
         msg = f"there is no database in the data folder {folder.path} to back up"
         raise StartError(msg, ExitCode.DATA_FOLDER)
     with tempfile.TemporaryDirectory(dir=folder.path, prefix=".backup-") as staging:
-        copied = Path(staging) / _DATABASE
+        copied = Path(staging) / DATABASE
         try:
             _copy_database(folder.database_file, copied)
-            with (
-                ExitStack() as stack,
-                open_whole(file, mode=PRIVATE_FILE) as stream,
-                tarfile.open(fileobj=stream, mode="w|") as archive,
-            ):
-                # These files stay open: one that is replaced from here on is another file.
-                parts = {
-                    name: stack.enter_context(path.open("rb"))
-                    for name, path in _parts(folder, copied)
-                }
-                made_at = datetime.now(UTC).isoformat(timespec="seconds")
-                sums = {name: _sha256(part) for name, part in parts.items()}
-                manifest = {"format": _FORMAT, "made_at": made_at, "files": sums}
-                content = io.BytesIO(json.dumps(manifest, indent=1).encode())
-                for name, part in {_MANIFEST: content, **parts}.items():
-                    entry = tarfile.TarInfo(name)
-                    entry.size, entry.mode = part.seek(0, os.SEEK_END), PRIVATE_FILE
-                    part.seek(0)
-                    archive.addfile(entry, part)
+            with open_whole(file, mode=PRIVATE_FILE) as stream:
+                parts = backup_archive.find_parts(folder, copied)
+                count = backup_archive.write(stream, parts)
+        except ModelVersionError as error:
+            msg = f"{error}. slopsieve models list, and promote a version that is whole"
+            raise _not_backed_up(msg) from error
         except (OSError, sqlite3.Error) as error:
             room = "see that the disks of the data folder and of the backup have room"
             why = f"{type(error).__name__}, {getattr(error, 'strerror', None) or room}"
             raise _not_backed_up(why) from error
     folder.last_backup_file.touch(mode=PRIVATE_FILE)
-    click.echo(f"Backed up: {len(parts)} files.", err=True)
+    click.echo(f"Backed up: {count} files.", err=True)
 
 
 @click.command("restore")
@@ -127,11 +94,11 @@ def restore_command(file: str) -> None:
             )
             raise StartError(msg, ExitCode.DATA_FOLDER)
         with tempfile.TemporaryDirectory(dir=folder.path, prefix=".restore-") as staging:
-            names = _unpack(Path(file), Path(staging))
-            if not is_whole(Path(staging) / _DATABASE):
+            names = backup_archive.unpack(Path(file), Path(staging))
+            if not is_whole(Path(staging) / DATABASE):
                 raise StartError("the database in the backup is damaged: nothing was restored")
             # The database comes last: a folder that has it has all files.
-            for name in sorted(names, key=lambda name: name == _DATABASE):
+            for name in sorted(names, key=lambda name: name == DATABASE):
                 target = folder.path / name
                 target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 (Path(staging) / name).replace(target)
@@ -164,71 +131,6 @@ def _copy_database(source: Path, target: Path) -> None:
 
 def _not_backed_up(why: str) -> StartError:
     return StartError(f"nothing was backed up, earlier backups are as they were: {why}")
-
-
-def _parts(folder: DataFolder, database: Path) -> Iterator[tuple[str, Path]]:
-    yield _DATABASE, database
-    if folder.key_file.is_file():
-        yield _KEY, folder.key_file
-    for path in sorted(folder.lists_folder.glob("[!.]*")):
-        if path.is_file():
-            yield f"{_LISTS}/{path.name}", path
-    yield from _model_parts(folder.path / _MODELS)
-
-
-def _model_parts(models: Path) -> Iterator[tuple[str, Path]]:
-    """Yield the files of the current and the previous version, if they were trained here."""
-    try:
-        current = registry.read_current_name(models)
-    except ModelVersionError:
-        return
-    for name in filter(None, dict.fromkeys((current, registry.read_previous_name(models)))):
-        try:
-            registry.check_version(models / name)
-        except ModelVersionError as error:
-            msg = f"{error}. slopsieve models list, and promote a version that is whole"
-            raise _not_backed_up(msg) from error
-        for path in sorted((models / name).glob("[!.]*")):
-            yield f"{_MODELS}/{name}/{path.name}", path
-    for name in (registry.PREVIOUS_FILE, registry.CURRENT_FILE):
-        if (models / name).is_file():
-            yield f"{_MODELS}/{name}", models / name
-
-
-def _sha256(file: io.BufferedReader) -> str:
-    return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _unpack(file: Path, staging: Path) -> list[str]:
-    """Unpack a backup and return its files' names. Raises `StartError` if it is not one."""
-    damaged = []
-    try:
-        with tarfile.open(file) as archive:
-            # A folder has no content, so it is read as an empty file.
-            with archive.extractfile(_MANIFEST) or io.BytesIO() as stream:
-                manifest = json.loads(stream.read(1 << 20))
-            files: dict[str, str] = manifest["files"]
-            if manifest["format"] != _FORMAT or _DATABASE not in files:
-                raise ValueError(_MANIFEST)
-            for name, sha256 in files.items():
-                if not _OURS.fullmatch(name):
-                    raise ValueError(name)
-                target = staging / name
-                target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-                with (
-                    archive.extractfile(name) or io.BytesIO() as packed,
-                    written_whole(target, mode=PRIVATE_FILE) as unpacked,
-                ):
-                    shutil.copyfileobj(packed, unpacked)
-                with target.open("rb") as written:
-                    if _sha256(written) != sha256:
-                        damaged.append(name)
-    except (tarfile.TarError, OSError, EOFError, *_WRONG_MANIFEST) as error:
-        msg = f"{file} is no whole backup of Slopsieve ({type(error).__name__}): nothing restored"
-        raise StartError(msg) from error
-    if damaged:
-        raise StartError(f"{file} is damaged, its {', '.join(damaged)} is not what was backed up")
-    return list(files)
 
 
 @click.command("move")
