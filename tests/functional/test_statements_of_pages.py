@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from service.domain.comment import Sender
 from service.moderation.queue import Tab
-from service.web.pages.review_page import COUNTS, TabCounts
+from service.web.pages.review import COUNTS, TabCounts
 from tests.databases import fresh_stores
 from tests.factories import make_comment
 from tests.fakes import Overridden, Seconds, make_services, make_site

@@ -27,7 +27,7 @@ from service.web.pages import (  # noqa: F401  # most only for their routes and 
 )
 from service.web.pages.blueprint import register_blueprint
 from service.web.pages.login import limit_guessing
-from service.web.pages.review_page import COUNTS, TabCounts
+from service.web.pages.review import COUNTS, TabCounts
 
 
 def register_pages(app: Flask, services: Services, config: WebConfig) -> None:

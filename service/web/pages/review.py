@@ -1,42 +1,160 @@
-"""The routes of the review pages: lists, comments, decisions, and updates of open pages."""
+"""The review pages: lists, the opened comment, decisions, and updates of open pages."""
 
 from __future__ import annotations
 
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from http import HTTPStatus
+from typing import Any, TypeVar
 
-from flask import jsonify, redirect, render_template, request, session, url_for
+from flask import current_app, jsonify, redirect, render_template, request, session, url_for
 from flask.typing import ResponseReturnValue
 
-from service.domain.case import Case
-from service.domain.comment import CommentId
+from service.domain.campaign import FEWEST_SHOWN, WaitingCampaign
+from service.domain.case import Case, Claim, Order, SenderRecord
+from service.domain.comment import CommentId, SiteId
 from service.domain.decision import BulkDecision, Ruling
-from service.domain.errors import ConflictError
+from service.domain.errors import ConflictError, ModerationError, NotFoundError
 from service.domain.user import Permission
 from service.moderation.decisions import decide_comment, find_last_act, refuse_note, undo_as_seen
-from service.moderation.queue import claim_comment, claims_of_others, end_claim
+from service.moderation.queue import (
+    Tab,
+    claim_comment,
+    claims_of_others,
+    count_tab,
+    end_claim,
+    list_for_review,
+)
+from service.moderation.remembering import decisions_behind
+from service.ports.services import Services
 from service.web.edge.current import services
-from service.web.edge.fields import is_id
+from service.web.edge.fields import is_id, read_any_moment
 from service.web.pages import forms
 from service.web.pages.blueprint import moderator, needs, pages, seen_case
-from service.web.pages.bulk_decisions import may_undo
-from service.web.pages.review_page import (
-    SKIPPED,
-    UNDONE,
-    claims_on,
-    find_news,
-    opened_values,
-    place_values,
-    read_place,
-    remember_done,
-    sees,
-    show_page,
-    show_told,
-    wants_told,
-)
-from service.web.pages.review_page import skip as put_off
+from service.web.pages.bulk_decisions import just_done_bulk_decision, may_undo
+from service.web.pages.filters import seen_sites
+from service.web.pages.reject_and_block import reject_and_block_view
 
+log = logging.getLogger(__name__)
+
+_V = TypeVar("_V")
+
+# A number is cached a hundred times as long as it took to count, unless it was counted quickly or
+# its list is worked on. With 100,000 comments on SQLite the queue takes 0.5 ms, ham 15 ms.
+_QUICK_SECONDS = 0.005
+_KEPT_FOR = 100
+_MOST_KEPT_SECONDS = 10.0
+_MOST_KEPT = 512
+_WORKED_AT = (Tab.NEEDS_REVIEW, Tab.HELD_AS_SPAM)
+# Skipped comments are stored in the cookie.
+_MOST_SKIPPED = 30
+_OTHERS_SHOWN = 5
+# Threads may be long.
+_MOST_ABOVE = 3
+PAGE_SIZE = 25
 MAX_ROWS = 200
 MAX_AHEAD = 10
+# A comment that was judged just now was received within this time.
+_JUDGED_WITHIN = timedelta(minutes=10)
+# For a page that was left open overnight.
+_LOOKS_BACK = timedelta(hours=1)
+_MOST_NEWCOMERS = 500
+_STRIPS_SHOWN = 3
+COUNTS = "slopsieve_tab_counts"
+"""The app extension with `TabCounts`."""
+_UNDONE = "undo"
+_SKIPPED = "skip"
+"""Actions without a decision."""
+# The page's script requests `list`, one more page of the list, or `told`, the result of an action.
+_PARTS_HEADER = "X-Parts"
+_JUST_DONE = "just_done"
+_SORTS = (Order.DOUBT, Order.OLDEST, Order.SITE)
+_SORTS_BY_TAB = {Tab.NEEDS_REVIEW: (Order.REVIEW, *_SORTS), Tab.HELD_AS_SPAM: _SORTS}
+"""The orders of a list, its default first."""
+
+
+class TabCounts:
+    """Counts the comments of each list; numbers of long lists may be seconds old."""
+
+    def __init__(self, services: Services, *, monotonic: Callable[[], float] = time.monotonic):
+        self._services = services
+        self._monotonic = monotonic
+        self._kept: dict[tuple[Tab, tuple[SiteId, ...] | None], tuple[int, float]] = {}
+
+    def count(self, site_ids: tuple[SiteId, ...] | None) -> dict[Tab, int]:
+        """Return the number of comments by list, for these sites or all if None."""
+        return {tab: self._count(tab, site_ids) for tab in Tab}
+
+    def _count(self, tab: Tab, site_ids: tuple[SiteId, ...] | None) -> int:
+        started = self._monotonic()
+        number, good_until = self._kept.get((tab, site_ids), (0, 0.0))
+        if started < good_until:
+            return number
+        number = count_tab(tab, self._services, site_ids=site_ids)
+        now = self._monotonic()
+        took = now - started
+        if took > _QUICK_SECONDS and tab not in _WORKED_AT:
+            if len(self._kept) >= _MOST_KEPT:
+                self._kept.clear()
+            kept_for = min(took * _KEPT_FOR, _MOST_KEPT_SECONDS)
+            self._kept[tab, site_ids] = (number, now + kept_for)
+        return number
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A moderator's list: its tab, site, cursor and order."""
+
+    tab: Tab = Tab.NEEDS_REVIEW
+    site_id: SiteId | None = None
+    cursor: str | None = None
+    sort: Order | None = None
+
+    @property
+    def site_ids(self) -> tuple[SiteId, ...] | None:
+        """Return the sites whose comments are listed, or None for all."""
+        user = moderator()
+        if self.site_id is None:
+            return user.site_ids
+        return (self.site_id,) if user.sees(self.site_id) else ()
+
+    @property
+    def query(self) -> dict[str, Any]:
+        """Return the query of the place's URL, without defaults."""
+        show = None if self.tab is Tab.NEEDS_REVIEW else self.tab.value
+        sort = self.sort.value if self.sort else None
+        named = {"show": show, "site": self.site_id, "sort": sort, "cursor": self.cursor}
+        return {name: value for name, value in named.items() if value}
+
+    @property
+    def url(self) -> str:
+        """Return the list's URL."""
+        return url_for("pages.queue", **self.query)
+
+    @property
+    def top(self) -> str:
+        """Return the URL of the list's first page."""
+        return replace(self, cursor=None).url
+
+    def url_of(self, comment_id: str) -> str:
+        """Return the URL of a comment in this list."""
+        return url_for("pages.comment", comment_id=comment_id, **self.query)
+
+
+def _read_place() -> Place:
+    """Return the place in the query or the form, with defaults for invalid values."""
+    site_id = forms.read_token("site")
+    tab = forms.read_choice(Tab, "show") or Tab.NEEDS_REVIEW
+    sorts = {order.value: order for order in _SORTS_BY_TAB.get(tab, ())}
+    return Place(
+        tab=tab,
+        sort=sorts.get(request.values.get("sort", "")),
+        site_id=SiteId(site_id) if site_id else None,
+        cursor=forms.read_token("cursor"),
+    )
 
 
 @pages.get("/")
@@ -46,12 +164,12 @@ def home() -> ResponseReturnValue:
 
 @pages.get("/review")
 def queue() -> ResponseReturnValue:
-    return show_page()
+    return _show_page()
 
 
 @pages.get("/review/comments/<id:comment_id>")
 def comment(comment_id: str) -> ResponseReturnValue:
-    return show_page(chosen=seen_case(comment_id))
+    return _show_page(chosen=seen_case(comment_id))
 
 
 @pages.post("/review/comments/<id:comment_id>/decision")
@@ -93,7 +211,7 @@ def undo(comment_id: str) -> ResponseReturnValue:
         )
     except ConflictError:
         return _show_conflict(case.comment.id, None)
-    return _tell(case, UNDONE, then=case.comment.id)
+    return _tell(case, _UNDONE, then=case.comment.id)
 
 
 @pages.post("/review/comments/<id:comment_id>/skip")
@@ -101,24 +219,24 @@ def undo(comment_id: str) -> ResponseReturnValue:
 def skip(comment_id: str) -> ResponseReturnValue:
     case = seen_case(comment_id)
     end_claim(case.comment.id, services, user=moderator())
-    put_off(case.comment.id)
-    return _tell(case, SKIPPED, then=forms.read_token("then"))
+    _skip(case.comment.id)
+    return _tell(case, _SKIPPED, then=forms.read_token("then"))
 
 
 def _tell(case: Case, act: str, *, then: str | None) -> ResponseReturnValue:
     """Return the result to the page's script; without a script redirect to `then`."""
-    if wants_told():
-        return show_told(case, act)
-    remember_done(case.comment.id, act)
-    place = read_place()
+    if _wants_told():
+        return _show_told(case, act)
+    _remember_done(case.comment.id, act)
+    place = _read_place()
     return redirect(place.url_of(then) if then else place.url, HTTPStatus.SEE_OTHER)
 
 
 def _show_conflict(comment_id: CommentId, ruling: Ruling | None) -> ResponseReturnValue:
     chosen = services.cases.get(comment_id)
-    if wants_told():
-        return show_told(chosen, "", refused=True), HTTPStatus.CONFLICT
-    return show_page(chosen=chosen, refused=ruling or "undo"), HTTPStatus.CONFLICT
+    if _wants_told():
+        return _show_told(chosen, "", refused=True), HTTPStatus.CONFLICT
+    return _show_page(chosen=chosen, refused=ruling or "undo"), HTTPStatus.CONFLICT
 
 
 @pages.get("/review/counts")
@@ -127,8 +245,8 @@ def counts() -> ResponseReturnValue:
     session.modified = False
     claims = claims_of_others(_ids("id"), moderator(), services)
     response = jsonify(
-        counts=place_values()["counts"],
-        new=find_news(),
+        counts=_place_values()["counts"],
+        new=_find_news(),
         looked_at={one: claim.user_name for one, claim in claims.items()},
     )
     response.add_etag()
@@ -138,28 +256,28 @@ def counts() -> ResponseReturnValue:
 @pages.get("/review/rows")
 def rows() -> ResponseReturnValue:
     session.modified = False
-    cases = [case for case in services.cases.find(_ids("id")) if sees(case)]
+    cases = [case for case in services.cases.find(_ids("id")) if _sees(case)]
     return render_template(
         "rows_part.html",
         cases=cases,
-        claims=claims_on(cases),
-        news=find_news(_ids("seen")),
-        **place_values(),
+        claims=_claims_on(cases),
+        news=_find_news(_ids("seen")),
+        **_place_values(),
     )
 
 
 @pages.get("/review/ahead")
 def ahead() -> ResponseReturnValue:
     session.modified = False
-    cases = [case for case in services.cases.find(_ids("id")[:MAX_AHEAD]) if sees(case)]
-    claims = claims_on(cases)
+    cases = [case for case in services.cases.find(_ids("id")[:MAX_AHEAD]) if _sees(case)]
+    claims = _claims_on(cases)
     return render_template(
         "ahead.html",
-        place=read_place(),
+        place=_read_place(),
         # Shows who decided them while they were open.
         meanwhile=bool(request.args.get("meanwhile")),
         # This does not claim them.
-        ahead=[opened_values(case, claims) for case in cases],
+        ahead=[_opened_values(case, claims) for case in cases],
     )
 
 
@@ -167,13 +285,13 @@ def ahead() -> ResponseReturnValue:
 def last() -> ResponseReturnValue:
     session.modified = False
     found = find_last_act(moderator().name, services)
-    ruled = found if isinstance(found, Case) and sees(found) else None
+    ruled = found if isinstance(found, Case) and _sees(found) else None
     together = found if isinstance(found, BulkDecision) and may_undo(found) else None
     return render_template(
         "told.html",
         done=(ruled, ruled.decision.id) if ruled and ruled.decision else None,
         bulk_decision=together,
-        **place_values(),
+        **_place_values(),
     )
 
 
@@ -196,3 +314,223 @@ def _ids(field: str) -> tuple[CommentId, ...]:
     named = request.args.get(field, "")[: MAX_ROWS * 65].split(",")
     known = dict.fromkeys(one for one in named if is_id(one))
     return tuple(CommentId(one) for one in known)[:MAX_ROWS]
+
+
+def _claims_on(cases: Sequence[Case]) -> dict[CommentId, Claim]:
+    """Return the claims of other moderators on these comments."""
+    return dict(claims_of_others([case.comment.id for case in cases], moderator(), services))
+
+
+def _open(case: Case, claims: dict[CommentId, Claim]) -> bool:
+    """Claim a comment; if another user has claimed it, add that to `claims` and return False.
+
+    Users who may not decide do not claim comments.
+    """
+    if moderator().may(Permission.DECIDE, case.comment.site_id):
+        held = claim_comment(case, moderator(), services)
+    else:
+        held = _claims_on([case]).get(case.comment.id)
+    if held is None or held.user_id == moderator().id:
+        return True
+    claims[case.comment.id] = held
+    return False
+
+
+def _is_free(case: Case, claims: Mapping[CommentId, Claim]) -> bool:
+    return case.is_open and case.comment.id not in claims and case.comment.id not in _skipped()
+
+
+def _skipped() -> list[CommentId]:
+    found: list[CommentId] = session.get("skipped", [])
+    return found
+
+
+def _skip(comment_id: CommentId) -> None:
+    """Move a comment to the end of its page, for this session."""
+    others = [one for one in _skipped() if one != comment_id]
+    session["skipped"] = [*others, comment_id][-_MOST_SKIPPED:]
+
+
+def _sender_of(case: Case) -> SenderRecord | None:
+    """Return the sender's record at the user's sites, or None if it is empty."""
+    if case.withdrawn_at is not None:
+        return None
+    record = services.sender_records.look_up(case.comment, site_ids=moderator().site_ids)
+    return record if record.traits else None
+
+
+def _similar_to(case: Case) -> dict[str, Any] | None:
+    """Return a comment's campaign and its newest other members, or None if it is too small."""
+    site_ids = moderator().site_ids
+    if case.campaign_id is None:
+        return None
+    try:
+        campaign = services.campaigns.get(case.campaign_id, site_ids=site_ids)
+    except NotFoundError:
+        return None
+    if campaign.members < FEWEST_SHOWN:
+        return None
+    page = services.campaigns.members(
+        campaign.id, site_ids=site_ids, waiting_only=False, cursor=None, limit=_OTHERS_SHOWN + 1
+    )
+    others = [one for one in page.items if one.comment.id != case.comment.id][:_OTHERS_SHOWN]
+    return {"campaign": campaign, "others": others}
+
+
+def _thread_of(case: Case) -> list[Case]:
+    """Return the comments above this one, the first of the thread first."""
+    above: list[Case] = []
+    seen = {case.comment.id}
+    current = case
+    while current.comment.reply_to and len(above) < _MOST_ABOVE:
+        site_id, named = current.comment.site_id, current.comment.reply_to
+        found = services.comments.find_by_site_ids(site_id, [named]).get(named)
+        if found is None or found in seen or not moderator().sees(site_id):
+            break
+        seen.add(found)
+        current = services.cases.get(found)
+        above.append(current)
+    return above[::-1]
+
+
+def _remember_done(comment_id: CommentId, act: str) -> None:
+    """Show an action on the next page; `act` is a decision's id, `_UNDONE` or `_SKIPPED`."""
+    session[_JUST_DONE] = [comment_id, act]
+
+
+def _wants_told() -> bool:
+    """Return True if the page's script requests only the result of an action."""
+    return request.headers.get(_PARTS_HEADER) == "told"
+
+
+def _show_page(*, chosen: Case | None = None, refused: Ruling | str | None = None) -> str:
+    """Return the list with the chosen comment opened, else the first free one.
+
+    `refused` is the ruling that was too late.
+    """
+    place = _read_place()
+    page = forms.read_from(
+        place.cursor,
+        lambda cursor: list_for_review(
+            place.tab,
+            services,
+            site_ids=place.site_ids,
+            cursor=cursor,
+            limit=PAGE_SIZE,
+            order=place.sort,
+        ),
+    )
+    # Skipped comments are last, in the order of skipping.
+    order = {comment_id: number for number, comment_id in enumerate(_skipped(), 1)}
+    cases = sorted(page.items, key=lambda case: order.get(case.comment.id, 0))
+    claims = _claims_on(cases)
+    listed = {
+        **_place_values(),
+        "cases": cases,
+        "claims": claims,
+        "further": replace(place, cursor=page.next_cursor) if page.next_cursor else None,
+        "since": services.clock().isoformat(),
+    }
+    if request.headers.get(_PARTS_HEADER) == "list":
+        # Requests run in parallel with rulings, and must not restore an older session.
+        session.modified = False
+        return render_template("list_part.html", **listed)
+    opened = chosen
+    if chosen is not None:
+        _open(chosen, claims)
+    else:
+        free = (case for case in cases if _is_free(case, claims) and _open(case, claims))
+        opened = next(free, cases[0] if cases else None)
+    done = forms.pop_done(_JUST_DONE, lambda comment_id, act: (services.cases.get(comment_id), act))
+    strip: Sequence[WaitingCampaign] = ()
+    if place.tab is Tab.NEEDS_REVIEW:
+        strip = services.campaigns.most_waiting(site_ids=place.site_ids, limit=_STRIPS_SHOWN)
+    return render_template(
+        "review.html",
+        sites=seen_sites(),
+        chosen=chosen is not None,
+        campaign_strip=strip,
+        sorts=_SORTS_BY_TAB.get(place.tab, ()),
+        then=_next_after(opened, cases, claims),
+        done=done if done and _sees(done[0]) else None,
+        bulk_decision=just_done_bulk_decision(),
+        refused=refused,
+        **listed,
+        **(_opened_values(opened, claims) if opened else {}),
+    )
+
+
+def _show_told(case: Case, act: str, *, refused: bool = False) -> str:
+    """Return the result of an action; `refused` is True if somebody else decided first."""
+    return render_template(
+        "told.html", done=(case, act), case=case, refused=refused, **_place_values()
+    )
+
+
+def _place_values() -> dict[str, Any]:
+    """Return the values for all parts of a list: place, counts, skipped comments."""
+    place = _read_place()
+    counted: TabCounts = current_app.extensions[COUNTS]
+    return {"place": place, "counts": counted.count(place.site_ids), "skipped": _skipped()}
+
+
+def _opened_values(case: Case, claims: Mapping[CommentId, Claim]) -> dict[str, Any]:
+    """Return the values of an opened comment."""
+    claim = claims.get(case.comment.id)
+    return {
+        "opened": case,
+        "claimed_by": claim.user_name if claim and case.is_open else "",
+        "may_decide": moderator().may(Permission.DECIDE, case.comment.site_id),
+        "sender": _beside(case, lambda: _sender_of(case)),
+        "similar": _beside(case, lambda: _similar_to(case)),
+        "reject_and_block": _beside(case, lambda: reject_and_block_view(case)),
+        "behind": _beside(case, lambda: decisions_behind(case, services)),
+        "thread": _beside(case, lambda: _thread_of(case)),
+    }
+
+
+def _find_news(seen: Sequence[CommentId] = ()) -> list[CommentId]:
+    """Return the comments that entered the list after the query's `since`, without `seen`."""
+    place, now = _read_place(), services.clock()
+    if place.tab is not Tab.NEEDS_REVIEW:
+        return []
+    since = read_any_moment(request.args.get("since")) or now
+    found = services.cases.newcomers(
+        site_ids=place.site_ids,
+        received_after=max(since, now - _LOOKS_BACK) - _JUDGED_WITHIN,
+        judged_after=since,
+        limit=_MOST_NEWCOMERS,
+    )
+    return sorted(set(found).difference(seen))
+
+
+def _beside(case: Case, view: Callable[[], _V]) -> _V | None:
+    """Return a part of the comment's page, or None if it fails, so that others still show.
+
+    Raises `ModerationError`.
+    """
+    try:
+        return view()
+    except ModerationError:
+        raise
+    except Exception:  # a comment must stay decidable
+        log.exception(
+            "a part beside a comment cannot be shown", extra={"comment_id": case.comment.id}
+        )
+        return None
+
+
+def _next_after(
+    opened: Case | None, cases: Sequence[Case], claims: Mapping[CommentId, Claim]
+) -> str | None:
+    """Return the id of the next free comment of the page after the opened one."""
+    ids = [case.comment.id for case in cases]
+    if opened is None or opened.comment.id not in ids:
+        return None
+    following = cases[ids.index(opened.comment.id) + 1 :]
+    return next((case.comment.id for case in following if _is_free(case, claims)), None)
+
+
+def _sees(case: Case) -> bool:
+    """Return True if the signed-in user sees a comment."""
+    return moderator().sees(case.comment.site_id)

@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from service.domain.decision import Ruling
 from service.moderation.decisions import decide_comment
 from service.moderation.revise import withdraw_comment
-from service.web.pages.review_page import PAGE_SIZE
+from service.web.pages.review import PAGE_SIZE
 from tests.factories import NOW, make_comment
 from tests.functional.browser.conftest import keep_queue, poll, ready, wait_until_sent, words
 from tests.functional.moderators import add_moderator, keep, make_app, rulings, sign_in
