@@ -87,7 +87,6 @@ def register_akismet(app: Flask, *, memory_seconds: float) -> None:
                 endpoint=f"{name}-{version.replace('.', '-')}",
                 view_func=view,
                 methods=methods,
-                provide_automatic_options=False,
             )
     app.register_blueprint(blueprint)
     app.after_request(_speak_akismet)
@@ -121,6 +120,7 @@ def identify_akismet() -> None:
         g.wrong_key = True
         log.warning("Akismet key refused", extra={"address": hashed_address(), "call": name})
         return
+    g.client = f"akismet:{g.site.id}"
     user_agent = request.headers.get("User-Agent", "")
     g.akismet = AkismetCall(name=name, fields=fields, user_agent=user_agent, site=g.site, key=key)
 

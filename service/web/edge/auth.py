@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 import ipaddress
 from collections.abc import Callable, Mapping
@@ -80,6 +81,8 @@ def identify_site() -> None:
     if secret is None:
         raise NotAuthenticatedError("Send your site key as Authorization: Bearer slop_….")
     g.site = authenticate_site(secret, services)
+    # The limiter's name for the key, without the key itself.
+    g.client = hashlib.sha256(b"limit:" + secret.encode("utf-8", "replace")).hexdigest()[:32]
 
 
 def has_site() -> bool:

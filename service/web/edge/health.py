@@ -88,6 +88,7 @@ _CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 def register_metrics(app: Flask, metrics: Metrics, *, token: str | None) -> None:
     """Serve `/metrics` to clients with the token, or, if none is set, to this machine only."""
 
+    @app.get(METRICS)
     @open_to_all
     def show_metrics() -> Response:
         if not may_read_metrics(token):
@@ -96,5 +97,3 @@ def register_metrics(app: Flask, metrics: Metrics, *, token: str | None) -> None
                 refusal = "Send the token for metrics as Authorization: Bearer.\n"
             return Response(refusal, status=401, content_type="text/plain; charset=utf-8")
         return Response(metrics(), content_type=_CONTENT_TYPE)
-
-    app.add_url_rule(METRICS, view_func=show_metrics, provide_automatic_options=False)

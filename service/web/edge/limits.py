@@ -23,10 +23,8 @@ from service.web.edge.auth import (
     HOOKS,
     METRICS,
     PUBLIC,
-    current_site,
     has_site,
     may_read_metrics,
-    presented_secret,
 )
 from service.web.edge.config import WebConfig
 from service.web.edge.current import services
@@ -60,7 +58,7 @@ def register_limits(app: Flask, config: WebConfig) -> None:
         application_limits=[
             ApplicationLimit(
                 f"{config.requests_per_minute}/minute",
-                key_function=lambda: _hashed_key() if has_site() else hashed_address(),
+                key_function=lambda: g.get("client") or hashed_address(),
                 scope="calls",
             ),
             ApplicationLimit(
@@ -130,16 +128,6 @@ def _may_be_guessing(config: WebConfig) -> bool:
     if request.blueprint == AKISMET:
         return _came_with_wrong_akismet_key()
     return request.path == METRICS and not may_read_metrics(config.metrics_token)
-
-
-def _hashed_key() -> str:
-    """Return the limiter's name for the request's key, without the key itself."""
-    if request.blueprint == AKISMET:
-        return f"akismet:{current_site().id}"
-    if request.blueprint == HOOKS:
-        return f"hook:{g.received.hook.id}"
-    secret = presented_secret() or ""
-    return hashlib.sha256(b"limit:" + secret.encode("utf-8", "replace")).hexdigest()[:32]
 
 
 def _brings_a_comment() -> bool:

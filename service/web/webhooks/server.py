@@ -40,9 +40,7 @@ def register_webhooks(app: Flask) -> None:
     app.after_request(_for_visitors)
 
 
-@hooks.route(
-    "/<hook_id>", methods=["POST", "OPTIONS"], endpoint="receive", provide_automatic_options=False
-)
+@hooks.route("/<hook_id>", methods=["POST", "OPTIONS"], endpoint="receive")
 def _receive(hook_id: str) -> ResponseReturnValue:  # `identify_hook` reads the id
     received: Received = g.received
     adapter = ADAPTERS[received.hook.platform]
@@ -99,3 +97,4 @@ def identify_hook() -> None:
     g.received = received
     if adapter.verify is not None:
         g.site = site
+        g.client = f"hook:{hook.id}"
