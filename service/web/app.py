@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from flask import Flask, Response, request
 from flask.sessions import SecureCookieSessionInterface, SessionMixin
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from service.moderation.figures import FigureBook
 from service.moderation.intake import submit_comments
-from service.ports.comments import Added, NewComment
 from service.ports.services import Services
 from service.web.akismet.server import identify_akismet, register_akismet
 from service.web.api import callbacks, comments, sites  # noqa: F401  # for their routes
@@ -21,7 +22,7 @@ from service.web.edge.config import WebConfig
 from service.web.edge.current import SERVICES, SUBMIT, WAITER
 from service.web.edge.errors import register_errors
 from service.web.edge.fields import IdConverter
-from service.web.edge.headers import note_comments, register_headers
+from service.web.edge.headers import register_headers
 from service.web.edge.health import Checks, Metrics, register_health, register_metrics
 from service.web.edge.limits import register_limits
 from service.web.edge.overload import refuse_in_overload
@@ -57,16 +58,9 @@ def create_app(
     register_limits(app, config)
     register_health(app, checks)
     register_metrics(app, metrics, token=config.metrics_token)
-    coalescer = Coalescer[NewComment, Added](lambda new: submit_comments(new, services))
-
-    def submit(new: NewComment) -> Added:
-        added = coalescer(new)
-        note_comments([added.comment_id])
-        return added
-
     app.extensions[SERVICES] = services
     app.extensions[FIGURES] = FigureBook(services)
-    app.extensions[SUBMIT] = submit
+    app.extensions[SUBMIT] = Coalescer(partial(submit_comments, services=services))
     app.extensions[WAITER] = VerdictWaiter(
         services.cases.find_judged, max_waiting=config.max_waiting
     )

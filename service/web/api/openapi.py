@@ -12,15 +12,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from flask import (
-    Flask,
-    Response,
-    abort,
-    current_app,
-    make_response,
-    render_template,
-    send_from_directory,
-)
+from flask import Flask, Response, abort, current_app, render_template, send_from_directory
+from flask.typing import ResponseReturnValue
 from markupsafe import Markup, escape
 from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, models_json_schema
@@ -247,10 +240,9 @@ def register_docs(app: Flask) -> None:
 
     @app.get("/docs")
     @open_to_all
-    def docs() -> Response:
-        page = make_response(render_template("docs.html", release=release, kinds=KINDS))
-        page.headers["Content-Security-Policy"] = _POLICY
-        return page
+    def docs() -> ResponseReturnValue:
+        html = render_template("docs.html", release=release, kinds=KINDS)
+        return html, {"Content-Security-Policy": _POLICY}
 
     @app.get("/docs/swagger-ui/<release_asked>/<name>")
     @open_to_all

@@ -15,6 +15,7 @@ from service.web.edge.admission import USUAL_PATIENCE_SECONDS
 from service.web.edge.auth import current_site, has_site
 from service.web.edge.current import submit, waiter
 from service.web.edge.errors import EdgeError
+from service.web.edge.headers import note_comments
 
 # A comment without a waiting client is queued with those that have one while all can be judged in
 # this time.
@@ -34,6 +35,7 @@ def keep_in_line(new: NewComment, *, seconds: float) -> tuple[Added, bool]:
     except Exception:
         waiter.leave(comment_id)
         raise
+    note_comments([added.comment_id])
     if added.comment_id != comment_id or added.outcome is AddOutcome.DELETED:
         waiter.leave(comment_id)
     return added, in_time

@@ -7,14 +7,13 @@ import hashlib
 import hmac
 import logging
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 
 from flask import request
 from flask.typing import ResponseReturnValue
-from werkzeug.datastructures import Headers
 
 from service.domain.comment import Comment
 from service.domain.delivery import InboundHook
@@ -112,25 +111,24 @@ def signed_in(header: str) -> Callable[[Received], None]:
     )
 
 
-def require_standard_signature(
-    headers: Mapping[str, str] | Headers, body: bytes, secret: str, *, now: datetime
-) -> None:
+def require_standard_signature(received: Received) -> None:
     """Raise `NotAuthenticatedError` unless the request is a valid Standard Webhook.
 
-    It must be signed with the `whsec_` secret, and its timestamp be at most five minutes off `now`.
+    It must be signed with the `whsec_` secret, and its timestamp be at most five minutes off now.
     """
+    headers = request.headers
     message_id, timestamp = headers.get("webhook-id"), headers.get("webhook-timestamp")
     if not message_id or not timestamp:
         raise NotAuthenticatedError("webhook-id or webhook-timestamp is missing.")
     if not re.fullmatch("[0-9]{1,11}", timestamp):
         raise NotAuthenticatedError("webhook-timestamp is not in Unix seconds.")
-    if abs(now.timestamp() - int(timestamp)) > _TOLERANCE_SECONDS:
+    if abs(services.clock().timestamp() - int(timestamp)) > _TOLERANCE_SECONDS:
         raise NotAuthenticatedError("webhook-timestamp is more than five minutes off.")
     entries = _entries(headers.get("webhook-signature"), None, "webhook-signature")
     signatures = [e.removeprefix("v1,") for e in entries if e.startswith("v1,")]
-    signed = b".".join((_bytes(message_id), _bytes(timestamp), body))
+    signed = b".".join((_bytes(message_id), _bytes(timestamp), received.body))
     # `hooks add` only accepts this form of a secret.
-    key = base64.b64decode(secret.removeprefix("whsec_"))
+    key = base64.b64decode(received.hook.secret.removeprefix("whsec_"))
     digest = hmac.new(key, signed, hashlib.sha256).digest()
     _require_one(signatures, base64.b64encode(digest).decode(), "webhook-signature")
 

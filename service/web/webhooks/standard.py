@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from flask import request
 from pydantic import Field
 
 from service.domain.comment import Lane
@@ -37,13 +36,6 @@ class ShownComment(CommentRequest):
     )
 
 
-def verify(received: Received) -> None:
-    """See `Adapter.verify`."""
-    require_standard_signature(
-        request.headers, received.body, received.hook.secret, now=services.clock()
-    )
-
-
 def read(received: Received) -> Event | None:
     """Return the event of a message; see `Read`."""
     message = parse(received.body)
@@ -65,4 +57,6 @@ def read(received: Received) -> Event | None:
     return Shown(new=replace(new, comment=comment), by_staff=by_staff)
 
 
-ADAPTER = Adapter(verify=verify, serve=serve_events(read, id_header="webhook-id"))
+ADAPTER = Adapter(
+    verify=require_standard_signature, serve=serve_events(read, id_header="webhook-id")
+)
