@@ -30,8 +30,7 @@ from service.moderation.signing_in import turn_off_second_factor
 from service.web.edge.current import services
 from service.web.edge.errors import problem_of
 from service.web.edge.language import gettext, noted
-from service.web.pages import forms
-from service.web.pages.blueprint import go_to, moderator, needs, pages
+from service.web.pages.blueprint import go_to, moderator, pages
 from service.web.pages.filters import all_sites
 
 _PROBLEMS = {
@@ -40,14 +39,12 @@ _PROBLEMS = {
 }
 
 
-@pages.get("/accounts")
-@needs(Permission.MANAGE_ACCOUNTS)
+@pages.get("/accounts", needs=Permission.MANAGE_ACCOUNTS)
 def accounts() -> ResponseReturnValue:
     return _list_page()
 
 
-@pages.post("/accounts")
-@needs(Permission.MANAGE_ACCOUNTS)
+@pages.post("/accounts", needs=Permission.MANAGE_ACCOUNTS)
 def add_account() -> ResponseReturnValue:
     try:
         added, password = add_user(request.form.get("name", ""), services, **_read_access())
@@ -56,8 +53,7 @@ def add_account() -> ResponseReturnValue:
     return _account_page(added, password=password), HTTPStatus.CREATED
 
 
-@pages.get("/accounts/<id:user_id>")
-@needs(Permission.MANAGE_ACCOUNTS)
+@pages.get("/accounts/<id:user_id>", needs=Permission.MANAGE_ACCOUNTS)
 def account(user_id: str) -> ResponseReturnValue:
     return _account_page(_find(user_id))
 
@@ -65,7 +61,6 @@ def account(user_id: str) -> ResponseReturnValue:
 def _acts_on(act: Callable[[User, User], ResponseReturnValue]) -> Callable[..., Any]:
     """Pass the account and the signed-in owner to a view, and show its errors on the page."""
 
-    @needs(Permission.MANAGE_ACCOUNTS)
     @wraps(act)
     def view(user_id: str) -> ResponseReturnValue:
         user = _find(user_id)
@@ -77,7 +72,7 @@ def _acts_on(act: Callable[[User, User], ResponseReturnValue]) -> Callable[..., 
     return view
 
 
-@pages.post("/accounts/<id:user_id>")
+@pages.post("/accounts/<id:user_id>", needs=Permission.MANAGE_ACCOUNTS)
 @_acts_on
 def change_account(user: User, _me: User) -> ResponseReturnValue:
     set_access(user.id, services, **_read_access())
@@ -85,14 +80,14 @@ def change_account(user: User, _me: User) -> ResponseReturnValue:
     return go_to("pages.account", told, user_id=user.id)
 
 
-@pages.post("/accounts/<id:user_id>/reset")
+@pages.post("/accounts/<id:user_id>/reset", needs=Permission.MANAGE_ACCOUNTS)
 @_acts_on
 def reset_account(user: User, me: User) -> ResponseReturnValue:
     password = reset_password(user.name, services, actor=me.name)
     return _account_page(_find(user.id), password=password)
 
 
-@pages.post("/accounts/<id:user_id>/second-factor")
+@pages.post("/accounts/<id:user_id>/second-factor", needs=Permission.MANAGE_ACCOUNTS)
 @_acts_on
 def turn_off_account_factor(user: User, me: User) -> ResponseReturnValue:
     turn_off_second_factor(user, services, actor=me.name)
@@ -100,7 +95,7 @@ def turn_off_account_factor(user: User, me: User) -> ResponseReturnValue:
     return go_to("pages.account", told, user_id=user.id)
 
 
-@pages.post("/accounts/<id:user_id>/end")
+@pages.post("/accounts/<id:user_id>/end", needs=Permission.MANAGE_ACCOUNTS)
 @_acts_on
 def end_account(user: User, me: User) -> ResponseReturnValue:
     end_user(user.id, services, actor=me.name)
@@ -110,7 +105,7 @@ def end_account(user: User, me: User) -> ResponseReturnValue:
     return go_to("pages.account", told, user_id=user.id)
 
 
-@pages.post("/accounts/<id:user_id>/restore")
+@pages.post("/accounts/<id:user_id>/restore", needs=Permission.MANAGE_ACCOUNTS)
 @_acts_on
 def restore_account(user: User, me: User) -> ResponseReturnValue:
     restored, password = restore_user(user.id, services, actor=me.name)
@@ -125,7 +120,7 @@ def _read_access() -> dict[str, Any]:
     """Return the form's role and sites, and the signed-in user as actor."""
     sites = tuple(SiteId(chosen) for chosen in request.form.getlist("site"))
     return {
-        "role": forms.read_choice(Role, "role") or abort(HTTPStatus.BAD_REQUEST),
+        "role": request.values.get("role", type=Role) or abort(HTTPStatus.BAD_REQUEST),
         "site_ids": None if request.form.get("sees") == "all" else sites,
         "actor": moderator().name,
     }

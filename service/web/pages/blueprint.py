@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from http import HTTPStatus
-from typing import Any, TypeVar
+from typing import Any
 
 from flask import (
     Blueprint,
@@ -38,9 +38,28 @@ from service.web.edge.current import services
 from service.web.edge.fields import is_id
 from service.web.edge.language import gettext
 
-F = TypeVar("F", bound=Callable[..., Any])
 
-pages = Blueprint(PAGES, __name__)
+class _Pages(Blueprint):
+    """Takes the option `needs` for a route: the permission that its view needs.
+
+    Every route that changes data has it. Use `require` for a permission at one site.
+    """
+
+    def add_url_rule(
+        self,
+        rule: str,
+        endpoint: str | None = None,
+        view_func: Any = None,
+        *args: Any,
+        needs: Permission | None = None,
+        **options: Any,
+    ) -> None:
+        if needs is not None:
+            view_func.needs_permission = needs
+        super().add_url_rule(rule, endpoint, view_func, *args, **options)
+
+
+pages = _Pages(PAGES, __name__)
 """The pages for moderators. Each needs a session and checks CSRF tokens."""
 
 _WITH_ONE_TIME_PASSWORD = frozenset({"pages.password", "pages.sign_out"})
@@ -83,21 +102,8 @@ def current_session_id() -> str:
     return session_id
 
 
-def needs(permission: Permission) -> Callable[[F], F]:
-    """Mark a view that needs this permission; every view that changes data has a mark.
-
-    Use `require` for a permission at one site.
-    """
-
-    def mark(view: F) -> F:
-        view.needs_permission = permission  # type: ignore[attr-defined]  # read by `needed`
-        return view
-
-    return mark
-
-
 def needed(view: Callable[..., Any]) -> Permission | None:
-    """Return the permission that `needs` marked the view with, or None."""
+    """Return the permission that the route of a view needs, or None."""
     return getattr(view, "needs_permission", None)
 
 

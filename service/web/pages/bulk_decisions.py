@@ -14,7 +14,7 @@ from service.web.edge.current import services
 from service.web.edge.fields import is_id
 from service.web.edge.language import gettext
 from service.web.pages import forms
-from service.web.pages.blueprint import error_page, go_back, moderator, needs, pages, require
+from service.web.pages.blueprint import error_page, go_back, moderator, pages, require
 
 BULK_DECISIONS_SHOWN = 25
 
@@ -47,8 +47,7 @@ def _is_seen(bulk_decision: BulkDecision) -> bool:
     return all(user.sees(site_id) for site_id in bulk_decision.site_ids)
 
 
-@pages.post("/review/bulk")
-@needs(Permission.DECIDE)
+@pages.post("/review/bulk", needs=Permission.DECIDE)
 def bulk() -> ResponseReturnValue:
     ids, ruling = forms.read_ids("id"), forms.read_ruling()
     if not ids:
@@ -70,8 +69,11 @@ def bulk() -> ResponseReturnValue:
     return go_back()
 
 
-@pages.post("/review/strokes/<id:bulk_decision_id>/undo", endpoint="undo_bulk_decision")
-@needs(Permission.DECIDE)
+@pages.post(
+    "/review/strokes/<id:bulk_decision_id>/undo",
+    endpoint="undo_bulk_decision",
+    needs=Permission.DECIDE,
+)
 def undo(bulk_decision_id: str) -> ResponseReturnValue:
     bulk_decision = services.bulk_decisions.get(bulk_decision_id)
     if not _is_seen(bulk_decision):

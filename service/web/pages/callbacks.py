@@ -19,7 +19,7 @@ from service.moderation.callbacks import (
 )
 from service.web.edge.current import services
 from service.web.edge.language import gettext, ngettext, number
-from service.web.pages.blueprint import go_to, moderator, needs, pages, require
+from service.web.pages.blueprint import go_to, moderator, pages, require
 from service.web.pages.filters import seen_sites
 
 # The newest of each kind; replaying all includes the others.
@@ -50,8 +50,7 @@ def callbacks() -> ResponseReturnValue:
     )
 
 
-@pages.post("/callbacks/replay")
-@needs(Permission.DECIDE)
+@pages.post("/callbacks/replay", needs=Permission.DECIDE)
 def replay_all() -> ResponseReturnValue:
     user = moderator()
     # None means all sites.
@@ -62,8 +61,7 @@ def replay_all() -> ResponseReturnValue:
     return _go_on(sum(replayed))
 
 
-@pages.post("/callbacks/<id:delivery_id>/replay")
-@needs(Permission.DECIDE)
+@pages.post("/callbacks/<id:delivery_id>/replay", needs=Permission.DECIDE)
 def replay_one(delivery_id: str) -> ResponseReturnValue:
     delivery = get_delivery(delivery_id, services)
     require(Permission.DECIDE, delivery.site_id)
@@ -71,8 +69,7 @@ def replay_one(delivery_id: str) -> ResponseReturnValue:
 
 
 # The view checks the permission for the site.
-@pages.post("/callbacks/platforms/<id:site_id>/resume")
-@needs(Permission.LOOK)
+@pages.post("/callbacks/platforms/<id:site_id>/resume", needs=Permission.LOOK)
 def resume_platform(site_id: str) -> ResponseReturnValue:
     site = services.sites.get(SiteId(site_id))
     require(Permission.MANAGE_SITES, site.id)

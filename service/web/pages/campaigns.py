@@ -19,7 +19,7 @@ from service.moderation.decisions import BULK_DECISION_ASKS_BEYOND
 from service.web.edge.current import services
 from service.web.edge.language import gettext, probability
 from service.web.pages import forms
-from service.web.pages.blueprint import error_page, go_to, moderator, needs, pages
+from service.web.pages.blueprint import error_page, go_to, moderator, pages
 from service.web.pages.bulk_decisions import (
     just_done_bulk_decision,
     remember_bulk_decision,
@@ -92,8 +92,11 @@ def campaign(campaign_id: str) -> ResponseReturnValue:
     )
 
 
-@pages.post("/review/campaigns/<id:campaign_id>/decision", endpoint="decide_campaign")
-@needs(Permission.DECIDE)
+@pages.post(
+    "/review/campaigns/<id:campaign_id>/decision",
+    endpoint="decide_campaign",
+    needs=Permission.DECIDE,
+)
 def decide(campaign_id: str) -> ResponseReturnValue:
     campaign = _find(campaign_id)
     ticked = forms.read_ids("id")
@@ -128,8 +131,7 @@ def decide(campaign_id: str) -> ResponseReturnValue:
     return go_to("pages.campaign", campaign_id=campaign.id)
 
 
-@pages.post("/review/campaigns/<id:campaign_id>/put-back")
-@needs(Permission.DECIDE)
+@pages.post("/review/campaigns/<id:campaign_id>/put-back", needs=Permission.DECIDE)
 def put_back_into_campaign(campaign_id: str) -> ResponseReturnValue:
     found, user = _find(campaign_id), moderator()
     session["just_put_back"] = put_back(found.id, services, by=user.name, site_ids=user.site_ids)

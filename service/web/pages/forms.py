@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import datetime
-from enum import StrEnum
 from http import HTTPStatus
 from typing import TypeVar
 
@@ -16,22 +15,15 @@ from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError, NotFoundError
 from service.web.edge.fields import is_id, read_any_moment
 
-E = TypeVar("E", bound=StrEnum)
 P = TypeVar("P")
 
 # Matches ids and cursors.
 _TOKEN = re.compile(r"[A-Za-z0-9_.:=-]{1,400}")
 
 
-def read_choice(kind: type[E], field: str) -> E | None:
-    """Return the enumeration's member in a field, or None if it is invalid."""
-    given = request.values.get(field, "")
-    return kind(given) if given in set(kind) else None
-
-
 def read_ruling() -> Ruling:
     """Return the ruling of a form; abort if there is none."""
-    return read_choice(Ruling, "ruling") or abort(HTTPStatus.BAD_REQUEST)
+    return request.values.get("ruling", type=Ruling) or abort(HTTPStatus.BAD_REQUEST)
 
 
 def read_note() -> str | None:

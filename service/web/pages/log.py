@@ -17,7 +17,7 @@ from service.ports.audit import AuditFilter
 from service.stores.sql.audit_log import AuditLog
 from service.web.edge.current import services
 from service.web.edge.fields import is_id, write_moment
-from service.web.pages.blueprint import needs, pages
+from service.web.pages.blueprint import pages
 from service.web.pages.filters import all_sites, seen_ids
 
 PAGE_SIZE = 50
@@ -29,8 +29,7 @@ _MAX_TYPED_CHARS = 200
 _MAX_SEQ = 2**63 - 1
 
 
-@pages.get("/log")
-@needs(Permission.SEE_LOG)
+@pages.get("/log", needs=Permission.SEE_LOG)
 def log() -> ResponseReturnValue:
     asked, after = _read_query(), request.args.get("after", type=int)
     after = after if after is not None and 0 <= after <= _MAX_SEQ else None
@@ -49,8 +48,7 @@ def log() -> ResponseReturnValue:
     )
 
 
-@pages.get("/log.jsonl")
-@needs(Permission.SEE_LOG)
+@pages.get("/log.jsonl", needs=Permission.SEE_LOG)
 def export_log() -> ResponseReturnValue:
     return Response(
         _lines(services.audit_log, _filter(_read_query())),

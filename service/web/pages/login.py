@@ -30,7 +30,6 @@ from service.web.pages.blueprint import (
     current_session_id,
     go_to,
     moderator,
-    needs,
     pages,
     safe_next,
 )
@@ -103,8 +102,7 @@ def sign_in_code() -> ResponseReturnValue:
     return redirect(target, HTTPStatus.SEE_OTHER)
 
 
-@pages.post("/sign-out")
-@needs(Permission.LOOK)
+@pages.post("/sign-out", needs=Permission.LOOK)
 def sign_out() -> ResponseReturnValue:
     # First, so that the moderator stays signed in and can retry if the store fails.
     end_session(current_session_id(), moderator(), services)
@@ -113,8 +111,7 @@ def sign_out() -> ResponseReturnValue:
     return go_to("pages.sign_in")
 
 
-@pages.route("/password", methods=["GET", "POST"])
-@needs(Permission.LOOK)
+@pages.route("/password", methods=["GET", "POST"], needs=Permission.LOOK)
 def password() -> ResponseReturnValue:
     if request.method == "GET":
         return _password_page()

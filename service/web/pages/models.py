@@ -27,7 +27,7 @@ from service.ports.models import VersionOnShelf
 from service.web.edge.current import services
 from service.web.edge.fields import is_id
 from service.web.edge.language import gettext
-from service.web.pages.blueprint import go_to, moderator, needs, pages
+from service.web.pages.blueprint import go_to, moderator, pages
 from service.web.pages.filters import seen_ids
 
 RETRAININGS_SHOWN = 20
@@ -37,14 +37,12 @@ LOST_SHOWN = 50
 _CARD_CHARS = 120_000
 
 
-@pages.get("/models")
-@needs(Permission.MANAGE_MODELS)
+@pages.get("/models", needs=Permission.MANAGE_MODELS)
 def models() -> ResponseReturnValue:
     return _show()
 
 
-@pages.get("/models/progress")
-@needs(Permission.MANAGE_MODELS)
+@pages.get("/models/progress", needs=Permission.MANAGE_MODELS)
 def models_progress() -> ResponseReturnValue:
     now = services.clock()
     one = _under_way(services.retrainings.recent(limit=RETRAININGS_SHOWN), now)
@@ -57,8 +55,7 @@ def models_progress() -> ResponseReturnValue:
     }
 
 
-@pages.get("/models/versions/<version_name>")
-@needs(Permission.MANAGE_MODELS)
+@pages.get("/models/versions/<version_name>", needs=Permission.MANAGE_MODELS)
 def models_card(version_name: str) -> ResponseReturnValue:
     card = services.versions.card(version_name)
     return render_template(
@@ -69,8 +66,7 @@ def models_card(version_name: str) -> ResponseReturnValue:
     )
 
 
-@pages.post("/models/versions/<version_name>/promote")
-@needs(Permission.MANAGE_MODELS)
+@pages.post("/models/versions/<version_name>/promote", needs=Permission.MANAGE_MODELS)
 def promote_model(version_name: str) -> ResponseReturnValue:
     try:
         promote_version(version_name, services, by=moderator().name)
@@ -79,8 +75,7 @@ def promote_model(version_name: str) -> ResponseReturnValue:
     return _serves(version_name)
 
 
-@pages.post("/models/rollback")
-@needs(Permission.MANAGE_MODELS)
+@pages.post("/models/rollback", needs=Permission.MANAGE_MODELS)
 def roll_model_back() -> ResponseReturnValue:
     # The form names the version, so that a double click does not roll back twice.
     if request.form.get("to") != services.versions.previous():
@@ -92,8 +87,7 @@ def roll_model_back() -> ResponseReturnValue:
     return _serves(name)
 
 
-@pages.post("/models/retrainings")
-@needs(Permission.MANAGE_MODELS)
+@pages.post("/models/retrainings", needs=Permission.MANAGE_MODELS)
 def retrain_now() -> ResponseReturnValue:
     options = RetrainingOptions(data=current_app.config["RETRAIN_DATA"])
     try:
@@ -105,8 +99,7 @@ def retrain_now() -> ResponseReturnValue:
     return go_to("pages.models", gettext("Retraining requested; it starts within seconds."))
 
 
-@pages.post("/models/retrainings/<id:retraining_id>/promote")
-@needs(Permission.MANAGE_MODELS)
+@pages.post("/models/retrainings/<id:retraining_id>/promote", needs=Permission.MANAGE_MODELS)
 def promote_candidate(retraining_id: str) -> ResponseReturnValue:
     found = services.retrainings.get(retraining_id)
     if not found.waits:
@@ -118,8 +111,7 @@ def promote_candidate(retraining_id: str) -> ResponseReturnValue:
     return _serves(found.version)
 
 
-@pages.post("/models/retrainings/<id:retraining_id>/refuse")
-@needs(Permission.MANAGE_MODELS)
+@pages.post("/models/retrainings/<id:retraining_id>/refuse", needs=Permission.MANAGE_MODELS)
 def refuse_candidate(retraining_id: str) -> ResponseReturnValue:
     found = services.retrainings.get(retraining_id)
     if not found.waits:

@@ -35,7 +35,6 @@ from service.web.pages.blueprint import (
     go_back,
     go_to,
     moderator,
-    needs,
     pages,
 )
 from service.web.pages.login import typed
@@ -59,8 +58,7 @@ def me() -> ResponseReturnValue:
     )
 
 
-@pages.post("/me/digest")
-@needs(Permission.LOOK)
+@pages.post("/me/digest", needs=Permission.LOOK)
 def keep_digest_address() -> ResponseReturnValue:
     try:
         set_mail(moderator(), request.form.get("mail", ""), services)
@@ -70,8 +68,7 @@ def keep_digest_address() -> ResponseReturnValue:
     return go_to("pages.me", gettext("Preferences saved."))
 
 
-@pages.post("/me/preferences")
-@needs(Permission.LOOK)
+@pages.post("/me/preferences", needs=Permission.LOOK)
 def keep_preferences() -> ResponseReturnValue:
     chosen = request.form.get("language")
     preferences = replace(
@@ -86,16 +83,14 @@ def keep_preferences() -> ResponseReturnValue:
     return go_to("pages.me", gettext("Preferences saved."))
 
 
-@pages.post("/me/density")
-@needs(Permission.LOOK)
+@pages.post("/me/density", needs=Permission.LOOK)
 def change_density() -> ResponseReturnValue:
     preferences = moderator().preferences
     set_preferences(moderator(), replace(preferences, compact=not preferences.compact), services)
     return go_back()
 
 
-@pages.post("/me/sessions/<id:session_id>/end")
-@needs(Permission.LOOK)
+@pages.post("/me/sessions/<id:session_id>/end", needs=Permission.LOOK)
 def end_my_session(session_id: str) -> ResponseReturnValue:
     if session_id == current_session_id():
         abort(HTTPStatus.NOT_FOUND)
@@ -103,8 +98,7 @@ def end_my_session(session_id: str) -> ResponseReturnValue:
     return go_to("pages.me", gettext("That session has ended."))
 
 
-@pages.post("/me/sessions/end-others")
-@needs(Permission.LOOK)
+@pages.post("/me/sessions/end-others", needs=Permission.LOOK)
 def end_my_other_sessions() -> ResponseReturnValue:
     ended = end_other_sessions(current_session_id(), moderator(), services)
     return go_to(
@@ -124,8 +118,7 @@ def second_factor() -> ResponseReturnValue:
     return _page()
 
 
-@pages.post("/me/second-factor/offer")
-@needs(Permission.LOOK)
+@pages.post("/me/second-factor/offer", needs=Permission.LOOK)
 def offer_factor() -> ResponseReturnValue:
     user = moderator()
     if not check_password(user, typed("password"), services):
@@ -135,8 +128,7 @@ def offer_factor() -> ResponseReturnValue:
     return go_to("pages.second_factor")
 
 
-@pages.post("/me/second-factor")
-@needs(Permission.LOOK)
+@pages.post("/me/second-factor", needs=Permission.LOOK)
 def confirm_factor() -> ResponseReturnValue:
     user = moderator()
     offer = _offered(user)
@@ -151,8 +143,7 @@ def confirm_factor() -> ResponseReturnValue:
     return _page(codes=codes)
 
 
-@pages.post("/me/second-factor/codes")
-@needs(Permission.LOOK)
+@pages.post("/me/second-factor/codes", needs=Permission.LOOK)
 def renew_codes() -> ResponseReturnValue:
     user = moderator()
     if services.second_factors.get(user.id) is None:
@@ -162,8 +153,7 @@ def renew_codes() -> ResponseReturnValue:
     return _page(codes=renew_recovery_codes(user, services))
 
 
-@pages.post("/me/second-factor/off")
-@needs(Permission.LOOK)
+@pages.post("/me/second-factor/off", needs=Permission.LOOK)
 def turn_off_factor() -> ResponseReturnValue:
     user = moderator()
     if current_app.config["REQUIRE_SECOND_FACTOR"]:

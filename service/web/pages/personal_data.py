@@ -27,7 +27,7 @@ from service.moderation.erasing import (
 from service.web.edge.current import services
 from service.web.edge.fields import write_moment
 from service.web.edge.language import gettext, ngettext
-from service.web.pages.blueprint import go_to, moderator, needs, pages
+from service.web.pages.blueprint import go_to, moderator, pages
 from service.web.pages.filters import site_name
 
 # Some seconds of work; the page shows how many are left.
@@ -39,7 +39,6 @@ _MAX_TYPED_CHARS = 400
 def _of_person(act: Callable[[Person], ResponseReturnValue]) -> Callable[[], ResponseReturnValue]:
     """Pass the form's person to a view for owners; refuse a form without one."""
 
-    @needs(Permission.ERASE_PEOPLE)
     @wraps(act)
     def view() -> ResponseReturnValue:
         named = {name: typed or None for name, typed in _typed().items()}
@@ -53,19 +52,18 @@ def _of_person(act: Callable[[Person], ResponseReturnValue]) -> Callable[[], Res
     return view
 
 
-@pages.get("/personal-data")
-@needs(Permission.ERASE_PEOPLE)
+@pages.get("/personal-data", needs=Permission.ERASE_PEOPLE)
 def personal_data() -> ResponseReturnValue:
     return _page()
 
 
-@pages.post("/personal-data")
+@pages.post("/personal-data", needs=Permission.ERASE_PEOPLE)
 @_of_person
 def find_personal_data(person: Person) -> ResponseReturnValue:
     return _page(services.personal_data.count_by_site(person))
 
 
-@pages.post("/personal-data/export")
+@pages.post("/personal-data/export", needs=Permission.ERASE_PEOPLE)
 @_of_person
 def export_personal_data(person: Person) -> ResponseReturnValue:
     record_act(services, actor=moderator().name, act="export person", subject="person")
@@ -80,7 +78,7 @@ def export_personal_data(person: Person) -> ResponseReturnValue:
     )
 
 
-@pages.post("/personal-data/forget")
+@pages.post("/personal-data/forget", needs=Permission.ERASE_PEOPLE)
 @_of_person
 def forget_personal_data(person: Person) -> ResponseReturnValue:
     if unconfirmed := _unconfirmed(person):
@@ -94,7 +92,7 @@ def forget_personal_data(person: Person) -> ResponseReturnValue:
     return go_to("pages.personal_data", told)
 
 
-@pages.post("/personal-data/erase")
+@pages.post("/personal-data/erase", needs=Permission.ERASE_PEOPLE)
 @_of_person
 def erase_personal_data(person: Person) -> ResponseReturnValue:
     if unconfirmed := _unconfirmed(person):

@@ -23,14 +23,13 @@ from service.web.edge.current import services
 from service.web.edge.fields import is_id
 from service.web.edge.language import gettext
 from service.web.pages import forms
-from service.web.pages.blueprint import error_page, go_back, moderator, needs, pages, seen_case
+from service.web.pages.blueprint import error_page, go_back, moderator, pages, seen_case
 
 _DONE = "just_listed"
 _MAX_ENTRIES = 8
 
 
-@pages.post("/review/comments/<id:comment_id>/distrust")
-@needs(Permission.LIST_SENDERS)
+@pages.post("/review/comments/<id:comment_id>/distrust", needs=Permission.LIST_SENDERS)
 def reject_and_block_comment(comment_id: str) -> ResponseReturnValue:
     case = seen_case(comment_id, Permission.LIST_SENDERS)
     effect = Effect.ALLOW if request.form.get("effect") == Effect.ALLOW else Effect.BLOCK
@@ -50,8 +49,7 @@ def reject_and_block_comment(comment_id: str) -> ResponseReturnValue:
     return go_back()
 
 
-@pages.post("/review/comments/<id:comment_id>/distrust/undo")
-@needs(Permission.LIST_SENDERS)
+@pages.post("/review/comments/<id:comment_id>/distrust/undo", needs=Permission.LIST_SENDERS)
 def undo_rejected_and_blocked(comment_id: str) -> ResponseReturnValue:
     case = seen_case(comment_id, Permission.LIST_SENDERS)
     ids = [entry for entry in request.form.getlist("entry")[:_MAX_ENTRIES] if is_id(entry)]

@@ -33,7 +33,7 @@ from service.ports.services import Services
 from service.web.edge.current import services
 from service.web.edge.fields import is_id, read_any_moment
 from service.web.pages import forms
-from service.web.pages.blueprint import moderator, needs, pages, seen_case
+from service.web.pages.blueprint import moderator, pages, seen_case
 from service.web.pages.bulk_decisions import just_done_bulk_decision, may_undo
 from service.web.pages.filters import seen_sites
 from service.web.pages.reject_and_block import reject_and_block_view
@@ -147,7 +147,7 @@ class Place:
 def _read_place() -> Place:
     """Return the place in the query or the form, with defaults for invalid values."""
     site_id = forms.read_token("site")
-    tab = forms.read_choice(Tab, "show") or Tab.NEEDS_REVIEW
+    tab = request.values.get("show", type=Tab) or Tab.NEEDS_REVIEW
     sorts = {order.value: order for order in _SORTS_BY_TAB.get(tab, ())}
     return Place(
         tab=tab,
@@ -172,8 +172,7 @@ def comment(comment_id: str) -> ResponseReturnValue:
     return _show_page(chosen=seen_case(comment_id))
 
 
-@pages.post("/review/comments/<id:comment_id>/decision")
-@needs(Permission.DECIDE)
+@pages.post("/review/comments/<id:comment_id>/decision", needs=Permission.DECIDE)
 def decide(comment_id: str) -> ResponseReturnValue:
     case, ruling = seen_case(comment_id, Permission.DECIDE), forms.read_ruling()
     seen, note = forms.read_token("seen"), forms.read_note()
@@ -198,8 +197,7 @@ def decide(comment_id: str) -> ResponseReturnValue:
     return _tell(case, made if made and is_made else in_force, then=forms.read_token("then"))
 
 
-@pages.post("/review/comments/<id:comment_id>/undo")
-@needs(Permission.DECIDE)
+@pages.post("/review/comments/<id:comment_id>/undo", needs=Permission.DECIDE)
 def undo(comment_id: str) -> ResponseReturnValue:
     case = seen_case(comment_id, Permission.DECIDE)
     try:
@@ -214,8 +212,7 @@ def undo(comment_id: str) -> ResponseReturnValue:
     return _tell(case, _UNDONE, then=case.comment.id)
 
 
-@pages.post("/review/comments/<id:comment_id>/skip")
-@needs(Permission.DECIDE)
+@pages.post("/review/comments/<id:comment_id>/skip", needs=Permission.DECIDE)
 def skip(comment_id: str) -> ResponseReturnValue:
     case = seen_case(comment_id)
     end_claim(case.comment.id, services, user=moderator())
@@ -295,8 +292,7 @@ def last() -> ResponseReturnValue:
     )
 
 
-@pages.post("/review/comments/<id:comment_id>/claim")
-@needs(Permission.DECIDE)
+@pages.post("/review/comments/<id:comment_id>/claim", needs=Permission.DECIDE)
 def claim(comment_id: str) -> ResponseReturnValue:
     session.modified = False
     case = seen_case(comment_id, Permission.DECIDE)

@@ -35,7 +35,7 @@ from service.moderation.queue import (
 )
 from service.web.edge.current import services
 from service.web.pages import forms
-from service.web.pages.blueprint import moderator, needs, pages
+from service.web.pages.blueprint import moderator, pages
 from service.web.pages.bulk_decisions import (
     just_done_bulk_decision,
     remember_bulk_decision,
@@ -125,7 +125,7 @@ def search() -> ResponseReturnValue:
 
 @pages.get("/review/search/export")
 def search_export() -> ResponseReturnValue:
-    form = forms.read_choice(ExportForm, "as") or abort(HTTPStatus.BAD_REQUEST)
+    form = request.values.get("as", type=ExportForm) or abort(HTTPStatus.BAD_REQUEST)
     try:
         cases = export_found(_line(), form.value, services, user=moderator())
     except InvalidInputError as error:
@@ -138,8 +138,7 @@ def search_export() -> ResponseReturnValue:
     )
 
 
-@pages.post("/review/search/decision")
-@needs(Permission.DECIDE)
+@pages.post("/review/search/decision", needs=Permission.DECIDE)
 def decide_search() -> ResponseReturnValue:
     counted = request.form.get("counted", type=int)
     if counted is None:

@@ -31,7 +31,7 @@ from service.moderation.lists import (
 from service.web.edge.current import services
 from service.web.edge.language import gettext
 from service.web.pages import forms
-from service.web.pages.blueprint import error_page, go_to, moderator, needs, pages, require
+from service.web.pages.blueprint import error_page, go_to, moderator, pages, require
 from service.web.pages.filters import seen_sites
 
 PAGE_SIZE = 50
@@ -43,14 +43,12 @@ _SHOWS = (Effect.BLOCK, Effect.ALLOW, _ENDED)
 _EXPIRIES = {days: timedelta(days=int(days)) for days in ("1", "7", "30")}
 
 
-@pages.get("/lists")
-@needs(Permission.LIST_SENDERS)
+@pages.get("/lists", needs=Permission.LIST_SENDERS)
 def site_lists() -> ResponseReturnValue:
     return _show(_asked())
 
 
-@pages.post("/lists/add")
-@needs(Permission.LIST_SENDERS)
+@pages.post("/lists/add", needs=Permission.LIST_SENDERS)
 def site_lists_add() -> ResponseReturnValue:
     is_allow = request.form.get("show") == Effect.ALLOW
     effect, place = (Effect.ALLOW, {"show": "allow"}) if is_allow else (Effect.BLOCK, {})
@@ -69,15 +67,13 @@ def site_lists_add() -> ResponseReturnValue:
     return _go_on("added", entry, place)
 
 
-@pages.post("/lists/<id:entry_id>/remove")
-@needs(Permission.LIST_SENDERS)
+@pages.post("/lists/<id:entry_id>/remove", needs=Permission.LIST_SENDERS)
 def site_lists_remove(entry_id: str) -> ResponseReturnValue:
     entry = remove_entry(_changeable(entry_id).id, services, by=moderator().name)
     return _go_on("removed", entry, _asked())
 
 
-@pages.post("/lists/<id:entry_id>/restore")
-@needs(Permission.LIST_SENDERS)
+@pages.post("/lists/<id:entry_id>/restore", needs=Permission.LIST_SENDERS)
 def site_lists_restore(entry_id: str) -> ResponseReturnValue:
     try:
         entry = restore_entry(_changeable(entry_id).id, services, by=moderator().name)
@@ -90,7 +86,7 @@ def site_lists_restore(entry_id: str) -> ResponseReturnValue:
 
 def _new_entry(filled: Mapping[str, str], effect: Effect) -> NewEntry:
     """Return the form's entry. Raises `InvalidInputError` with all problems."""
-    kind = forms.read_choice(EntryKind, "kind")
+    kind = request.values.get("kind", type=EntryKind)
     site_id = SiteId(filled["site"]) if filled["site"] else None
     problems = [] if kind else [Problem("kind", "is missing", "choose what to list")]
     if site_id is not None:
@@ -142,7 +138,7 @@ def _asked() -> dict[str, str]:
     given, site_id, show = request.values, forms.read_token("site"), request.values.get("show")
     place = {
         "show": show if show in _SHOWS and show != Effect.BLOCK else None,
-        "kind": forms.read_choice(EntryKind, "kind"),
+        "kind": given.get("kind", type=EntryKind),
         "site": site_id if site_id and moderator().sees(SiteId(site_id)) else None,
         "q": " ".join(given.get("q", "")[:MAX_WORDS_CHARS].split()),
         "cursor": forms.read_token("cursor"),

@@ -42,7 +42,7 @@ from service.web.edge.current import services
 from service.web.edge.language import gettext, noted, up_to_four_digits
 from service.web.edge.operation import validate
 from service.web.edge.strict_json import Json
-from service.web.pages.blueprint import go_to, moderator, needs, pages, require
+from service.web.pages.blueprint import go_to, moderator, pages, require
 from service.web.pages.filters import all_sites
 
 _WRONG = {
@@ -167,8 +167,7 @@ def sites() -> ResponseReturnValue:
     return _show_list()
 
 
-@pages.post("/sites", endpoint="add_site")
-@needs(Permission.MANAGE_SITES)
+@pages.post("/sites", endpoint="add_site", needs=Permission.MANAGE_SITES)
 def add() -> ResponseReturnValue:
     name = request.form.get("name", "")
     try:
@@ -205,8 +204,7 @@ def site(site_id: str) -> ResponseReturnValue:
 
 
 # `_managed` checks the permission for the site.
-@pages.post("/sites/<id:site_id>/settings", endpoint="site_settings")
-@needs(Permission.LOOK)
+@pages.post("/sites/<id:site_id>/settings", endpoint="site_settings", needs=Permission.LOOK)
 def change(site_id: str) -> ResponseReturnValue:
     site = _managed(site_id)
     form = read_form(request.form, site.settings)
@@ -224,8 +222,7 @@ def change(site_id: str) -> ResponseReturnValue:
     return go_to("pages.site", told, site_id=site.id)
 
 
-@pages.post("/sites/<id:site_id>/forget-taught", endpoint="forget_taught")
-@needs(Permission.LOOK)
+@pages.post("/sites/<id:site_id>/forget-taught", endpoint="forget_taught", needs=Permission.LOOK)
 def forget(site_id: str) -> ResponseReturnValue:
     site = _managed(site_id)
     forget_taught(site.id, services, actor=moderator().name)
@@ -276,8 +273,7 @@ def _show_site(
     return html, HTTPStatus.BAD_REQUEST if shown.problems else HTTPStatus.OK
 
 
-@pages.post("/sites/<id:site_id>/keys", endpoint="issue_site_key")
-@needs(Permission.LOOK)
+@pages.post("/sites/<id:site_id>/keys", endpoint="issue_site_key", needs=Permission.LOOK)
 def issue(site_id: str) -> ResponseReturnValue:
     site, issue_kind = _managed(site_id), _ISSUING.get(request.form.get("kind", ""))
     if issue_kind is None:
@@ -285,8 +281,9 @@ def issue(site_id: str) -> ResponseReturnValue:
     return _show_site(site, issued=issue_kind(site.id, services, actor=moderator().name))
 
 
-@pages.post("/sites/<id:site_id>/keys/<id:key_id>/revoke", endpoint="revoke_site_key")
-@needs(Permission.LOOK)
+@pages.post(
+    "/sites/<id:site_id>/keys/<id:key_id>/revoke", endpoint="revoke_site_key", needs=Permission.LOOK
+)
 def revoke(site_id: str, key_id: str) -> ResponseReturnValue:
     site = _managed(site_id)
     key = next((k for k in services.sites.list_keys(site.id) if k.id == key_id), None)
@@ -311,8 +308,7 @@ def site_rules(site_id: str) -> ResponseReturnValue:
     return _show_rules(site, Rules.from_value(site.settings.rules).model_dump())
 
 
-@pages.post("/sites/<id:site_id>/rules")
-@needs(Permission.LOOK)
+@pages.post("/sites/<id:site_id>/rules", needs=Permission.LOOK)
 def change_site_rules(site_id: str) -> ResponseReturnValue:
     site = _managed(site_id)
     typed = {name: _read_rule(name) for name in Rules.model_fields}
