@@ -2,3 +2,5 @@
 
 PREFIX = __name__.removesuffix("service")
 """The prefix of modules' names: empty in a checkout, `slopsieve.` in the installed wheel."""
+
+ENV_PREFIX = "SLOPSIEVE_"

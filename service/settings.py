@@ -20,13 +20,13 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from service import PREFIX
+from models.registry import CURRENT_FILE, SHIPPED_DIR
+from service import ENV_PREFIX, PREFIX
 from service.domain.delivery import RETRY_DELAYS
 from service.domain.user import is_mail_address
 from service.logs import LogFormat
 from service.start_error import SettingsError
 
-ENV_PREFIX = "SLOPSIEVE_"
 _HOST_NAME = re.compile(r"[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63}){0,10}", re.IGNORECASE)
 _Item = TypeVar("_Item")
 
@@ -251,3 +251,20 @@ def _read_secret(variable: str) -> str | None:
         else:
             return secret
     raise ValueError(f"{variable}_FILE: {path} {wrong}") from None
+
+
+def versions_folder(settings: Settings) -> Path:
+    """Return the folder whose current version serves.
+
+    It is `models_dir` if that is set, otherwise the data folder's own once a version there is
+    current (the first retraining promotes one), otherwise the shipped versions.
+    """
+    own = own_versions_folder(settings)
+    if settings.models_dir is not None or (own / CURRENT_FILE).is_file():
+        return own
+    return SHIPPED_DIR
+
+
+def own_versions_folder(settings: Settings) -> Path:
+    """Return the folder that new versions are written to. It may not exist yet."""
+    return settings.models_dir or settings.data_dir.resolve() / "models"

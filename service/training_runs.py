@@ -21,14 +21,13 @@ from pydantic import TypeAdapter
 
 from models.errors import ModelVersionError
 from models.registry import (
-    CURRENT_FILE,
     SHIPPED_DIR,
     check_version,
     import_version,
     promote,
     read_current_name,
 )
-from service import PREFIX
+from service import ENV_PREFIX, PREFIX
 from service.child_processes import dies_with_us
 from service.data_folder import PRIVATE_FILE, written_whole
 from service.domain.errors import ConflictError, TrainingFailedError, TrainingStoppedError
@@ -39,9 +38,7 @@ from service.domain.retraining import (
     report_fields,
 )
 from service.install_commands import install_command
-from service.ports.training import KeptDecisions, RunFiles
 from service.process_lock import hold_lock
-from service.settings import ENV_PREFIX, Settings
 from service.start_error import ExitCode, StartError
 
 DECISIONS_FILE = "decisions.jsonl"
@@ -62,26 +59,19 @@ _MEMORY_EXCEEDED = 2
 _REPORT = TypeAdapter(RetrainingReport)
 
 
-def versions_folder(settings: Settings) -> Path:
-    """Return the folder whose current version serves.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFiles:
+    """A run's folder; `texts_since` is the age of comments' texts in it, None without texts."""
 
-    It is `models_dir` if that is set, otherwise the data folder's own once a version there is
-    current (the first retraining promotes one), otherwise the shipped versions.
-    """
-    own = own_versions_folder(settings)
-    if settings.models_dir is not None or (own / CURRENT_FILE).is_file():
-        return own
-    return SHIPPED_DIR
-
-
-def own_versions_folder(settings: Settings) -> Path:
-    """Return the folder that new versions are written to. It may not exist yet."""
-    return settings.models_dir or settings.data_dir.resolve() / "models"
+    run_id: str
+    changed_at: datetime
+    texts_since: datetime | None
+    unfinished: bool
 
 
 @dataclass(eq=False)
 class TrainingProcesses:
-    """Starts `program` for each run in its folder; see `TrainingRuns`.
+    """Runs the training program on this machine, each run in its own folder.
 
     Candidates are written to `versions`. Each start copies the shipped version there, and promotes
     it if no version is current. The program uses `threads` threads, and ends before it uses more
@@ -98,10 +88,11 @@ class TrainingProcesses:
     lock_descriptor: int | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
+        # This machine's name and its folder of runs.
         self.place = f"{socket.gethostname()}:{self.path}"
 
     def refuse(self) -> str | None:
-        """See `TrainingRuns.refuse`."""
+        """Return the reason why this machine cannot train, None if it can."""
         missing = [name for name in self.packages if importlib.util.find_spec(name) is None]
         if not missing:
             return None
@@ -119,7 +110,12 @@ class TrainingProcesses:
         told: Callable[[TrainingProgress], None],
         goes_on: Callable[[], bool],
     ) -> RetrainingReport:
-        """See `TrainingRuns.train`."""
+        """Train on a run's decisions, or resume the run.
+
+        `told` is called about once a second; an exception from it stops the run and propagates.
+        Raise `TrainingStoppedError`, resumable, once `goes_on` returns False, or
+        `TrainingFailedError`.
+        """
         self._prepare_versions()
         folder = self.folder(run_id)
         errors = folder / "stderr.txt"
@@ -201,11 +197,10 @@ class TrainingProcesses:
                 if not goes_on():
                     raise TrainingStoppedError("the training was stopped") from None
                 state = self.read_json(run_id, STATE_FILE)
-                share, left = state.get("share_done"), state.get("seconds_left")
+                share = state.get("share_done")
                 progress = TrainingProgress(
                     step=str(state.get("step") or "")[:60],
                     share_done=min(1.0, max(0.0, share)) if isinstance(share, int | float) else 0.0,
-                    seconds_left=float(left) if isinstance(left, int | float) else None,
                 )
                 told(progress)
 
@@ -250,7 +245,9 @@ class TrainingProcesses:
         folder = self.folder(run_id)
         return (folder / DECISIONS_FILE).is_file() and not (folder / _ENDED_FILE).exists()
 
-    def keep_decisions(self, run_id: str, decisions: Iterable[Mapping[str, Any]]) -> KeptDecisions:
+    def keep_decisions(
+        self, run_id: str, decisions: Iterable[Mapping[str, Any]]
+    ) -> tuple[int, str]:
         """Write the decisions as JSON lines, atomically, and return their count and digest."""
         folder = self.folder(run_id)
         self._make(folder)
@@ -261,7 +258,7 @@ class TrainingProcesses:
                 digest.update(line)
                 file.write(line)
                 count += 1
-        return KeptDecisions(count=count, sha256=digest.hexdigest())
+        return count, digest.hexdigest()
 
     def kept_labels(self, run_id: str) -> Iterator[tuple[str, str]]:
         """Yield the id and the label of each comment whose decision is kept for a run."""

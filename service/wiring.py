@@ -18,6 +18,7 @@ import sqlalchemy as sa
 from prometheus_client import CollectorRegistry
 from pydantic import SecretStr
 
+from service import ENV_PREFIX
 from service.data_folder import MIN_SECRET_CHARS, DataFolder
 from service.domain.published import StatementLinks
 from service.domain.sender import SenderSecrets
@@ -28,7 +29,7 @@ from service.outbound.guard import OutboundRules
 from service.outbound.second_judge import ChatJudge
 from service.outbound.sender import HttpSiteNotifier
 from service.ports.services import Services
-from service.settings import ENV_PREFIX, Settings, load_settings
+from service.settings import Settings, load_settings, own_versions_folder, versions_folder
 from service.start_error import ExitCode, SettingsError, StartError
 from service.stores.files.model_versions import ModelVersions, VersionShelf, read_promise
 from service.stores.files.reputation_lists import ListFolder
@@ -41,7 +42,7 @@ from service.stores.valkey.history import ValkeyHistoryStore
 from service.stores.valkey.notes import DigestClaims, RebuildPlace, SpentTokens
 from service.tasks.broker import open_client
 from service.tasks.queue import ValkeyScoringQueue, ValkeyWaker, Wake
-from service.training_runs import TrainingProcesses, own_versions_folder, versions_folder
+from service.training_runs import TrainingProcesses
 from service.watching.counting import CountingObserver
 
 if TYPE_CHECKING:

@@ -49,7 +49,7 @@ def _tell(told: Path, given: argparse.Namespace) -> None:
 
 
 def _say(run: Path, step: str, share: float) -> None:
-    state = {"step": step, "share_done": share, "seconds_left": 10 * (1 - share)}
+    state = {"step": step, "share_done": share}
     part = run / ".run.json"
     part.write_text(json.dumps({"state": "running", **state}))
     part.replace(run / "run.json")

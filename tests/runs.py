@@ -22,8 +22,7 @@ from service.domain.retraining import (
     TrainingProgress,
     report_values,
 )
-from service.ports.training import KeptDecisions, RunFiles
-from service.training_runs import TrainingProcesses
+from service.training_runs import RunFiles, TrainingProcesses
 
 REPORT = RetrainingReport(
     recommendation=Recommendation.PROMOTE,
@@ -61,7 +60,7 @@ def processes(tmp_path: Path, **options: Any) -> TrainingProcesses:
 
 @dataclass
 class MemoryRuns:
-    """Runs in memory, of a program that reports what it is told to; see `TrainingRuns`.
+    """Runs in memory, of a program that reports what it is told to; see `TrainingProcesses`.
 
     `meanwhile` is called while it trains.
     """
@@ -86,12 +85,14 @@ class MemoryRuns:
     def holds(self, run_id: str) -> bool:
         return run_id in self.decisions
 
-    def keep_decisions(self, run_id: str, decisions: Iterable[Mapping[str, Any]]) -> KeptDecisions:
+    def keep_decisions(
+        self, run_id: str, decisions: Iterable[Mapping[str, Any]]
+    ) -> tuple[int, str]:
         kept = list(decisions)
         self.decisions[run_id] = kept
         if self.clock:
             self.changed[run_id] = self.clock()
-        return KeptDecisions(count=len(kept), sha256=json.dumps(kept, sort_keys=True))
+        return len(kept), json.dumps(kept, sort_keys=True)
 
     def kept_labels(self, run_id: str) -> Iterator[tuple[str, str]]:
         return ((one["id"], one["label"]) for one in self.decisions[run_id])
@@ -107,7 +108,7 @@ class MemoryRuns:
     ) -> RetrainingReport:
         self.trained.append((run_id, options, dry_run))
         self.meanwhile()
-        told(TrainingProgress(step="fit", share_done=0.5, seconds_left=10.0))
+        told(TrainingProgress(step="fit", share_done=0.5))
         if not goes_on():
             raise TrainingStoppedError("stopped")
         if self.fails:

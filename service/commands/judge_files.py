@@ -32,9 +32,8 @@ from service.moderation.judging import judge_comments
 from service.ports.models import JudgingModel
 from service.scoring.report import figures, markdown
 from service.scoring.report.spans import Marks, SpanCollector
-from service.settings import load_settings
+from service.settings import load_settings, versions_folder
 from service.stores.files.model_versions import ModelVersions
-from service.training_runs import versions_folder
 
 _MAX_ID_CHARS = 200
 

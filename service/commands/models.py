@@ -31,10 +31,10 @@ from service.moderation.export_labelled import decisions_for_training
 from service.moderation.retraining import new_retraining, retrain, try_retraining
 from service.moderation.versions import PROMOTED, TEXTS_KEPT, tidy_retrainings, tidy_versions
 from service.ports.services import Services
-from service.settings import Settings
+from service.settings import Settings, versions_folder
 from service.start_error import StartError
 from service.stores.files.model_versions import VersionShelf
-from service.training_runs import REPORT_PAGE, TrainingProcesses, versions_folder
+from service.training_runs import REPORT_PAGE, TrainingProcesses
 from service.wiring import training_runs
 
 _STOPPED = 130

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
+from service import ENV_PREFIX
 from service.data_folder import MIN_SECRET_CHARS, DataFolder
 from service.doctor.checks import (
     MAKE_ROOM,
@@ -32,13 +33,12 @@ from service.domain.errors import ModerationError, StoreUnavailableError
 from service.domain.finding import Finding, bytes_in_words, fail, time_in_words, warn, well
 from service.moderation.figures import last_days
 from service.scoring.figures import population_stability
-from service.settings import ENV_PREFIX, VARIABLES, Settings
+from service.settings import VARIABLES, Settings, versions_folder
 from service.start_error import SettingsError
 from service.stores.sql import SqlStores
 from service.stores.valkey.history import ValkeyHistoryStore
 from service.tasks.broker import open_client, prove_write
 from service.tasks.heartbeat import BACKGROUND, WORKERS, live_workers
-from service.training_runs import versions_folder
 from service.wiring import Wired, find_history_server, find_valkey_url, open_engine
 
 _RATE_DAYS = 7

@@ -80,7 +80,6 @@ class TrainingProgress:
 
     step: str
     share_done: float
-    seconds_left: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +99,6 @@ class Retraining:
     ended_at: datetime | None = None
     step: str = ""
     share_done: float = 0.0
-    seconds_left: float | None = None
     decisions: int = 0
     decisions_sha256: str = ""
     report: RetrainingReport | None = None

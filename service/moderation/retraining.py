@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 from service.domain.errors import (
     ConflictError,
@@ -32,7 +33,9 @@ from service.moderation.export_labelled import decisions_for_training
 from service.moderation.versions import promote_version
 from service.ports.comments import Lease
 from service.ports.services import Services
-from service.ports.training import TrainingRuns
+
+if TYPE_CHECKING:
+    from service.training_runs import TrainingProcesses
 
 log = logging.getLogger(__name__)
 
@@ -53,7 +56,7 @@ def new_retraining(services: Services, *, by: str, options: RetrainingOptions) -
 def retrain(
     asked: Retraining,
     services: Services,
-    runs: TrainingRuns,
+    runs: TrainingProcesses,
     *,
     promotes: bool = False,
     force: bool = False,
@@ -86,7 +89,7 @@ def retrain(
 def try_retraining(
     options: RetrainingOptions,
     services: Services,
-    runs: TrainingRuns,
+    runs: TrainingProcesses,
     *,
     told: Callable[[TrainingProgress], None] = lambda _: None,
     goes_on: Callable[[], bool] = lambda: True,
@@ -108,7 +111,7 @@ def try_retraining(
 
 
 def find_unfinished(
-    services: Services, runs: TrainingRuns, options: RetrainingOptions | None = None
+    services: Services, runs: TrainingProcesses, options: RetrainingOptions | None = None
 ) -> Retraining | None:
     """Return the newest retraining that can be continued here, with these options if given."""
     for one in services.retrainings.recent(limit=_LOOKED_BACK):
@@ -121,7 +124,7 @@ def find_unfinished(
 
 
 def _begin(
-    asked: Retraining, services: Services, runs: TrainingRuns, *, resumes_only: bool
+    asked: Retraining, services: Services, runs: TrainingProcesses, *, resumes_only: bool
 ) -> Retraining:
     unfinished = find_unfinished(services, runs, None if resumes_only else asked.options)
     if unfinished is not None:
@@ -131,12 +134,14 @@ def _begin(
     if resumes_only:
         raise ConflictError("there is no unfinished retraining here that could be gone on with")
     now = services.clock()
-    kept = runs.keep_decisions(asked.id, decisions_for_training(services, until=now))
-    begun = replace(asked, started_at=now, decisions=kept.count, decisions_sha256=kept.sha256)
+    count, digest = runs.keep_decisions(asked.id, decisions_for_training(services, until=now))
+    begun = replace(asked, started_at=now, decisions=count, decisions_sha256=digest)
     return _put_running(begun, services)
 
 
-def _resume(unfinished: Retraining, services: Services, runs: TrainingRuns) -> Retraining | None:
+def _resume(
+    unfinished: Retraining, services: Services, runs: TrainingProcesses
+) -> Retraining | None:
     """Return an unfinished retraining restarted, None if some of its decisions may not be used.
 
     Decisions that were erased, withdrawn, undone or changed since it began must not be learnt.
@@ -178,7 +183,7 @@ def _is_worth_it(begun: Retraining, services: Services) -> bool:
 def _train(
     running: Retraining,
     services: Services,
-    runs: TrainingRuns,
+    runs: TrainingProcesses,
     *,
     renew: Callable[[], None],
     told: Callable[[TrainingProgress], None],
@@ -189,13 +194,7 @@ def _train(
     def hear(progress: TrainingProgress) -> None:
         nonlocal latest, noted_at
         now = services.clock()
-        latest = replace(
-            latest,
-            step=progress.step,
-            share_done=progress.share_done,
-            seconds_left=progress.seconds_left,
-            seen_at=now,
-        )
+        latest = replace(latest, step=progress.step, share_done=progress.share_done, seen_at=now)
         if now - noted_at >= _PROGRESS_EVERY:
             noted_at = now
             try:
@@ -209,7 +208,7 @@ def _train(
     try:
         report = runs.train(running.id, running.options, dry_run=False, told=hear, goes_on=goes_on)
     except TrainingStoppedError:
-        stopped = replace(latest, state=RetrainingState.STOPPED, seconds_left=None)
+        stopped = replace(latest, state=RetrainingState.STOPPED)
         services.retrainings.put(stopped)
         return stopped
     except TrainingFailedError as error:
@@ -245,7 +244,7 @@ def refuse_retrained(retraining: Retraining, services: Services, *, by: str) -> 
 
 
 def _put_end(ended: Retraining, services: Services) -> Retraining:
-    ended = replace(ended, ended_at=services.clock(), seen_at=services.clock(), seconds_left=None)
+    ended = replace(ended, ended_at=services.clock(), seen_at=services.clock())
     said = ended.recommendation.value if ended.recommendation else ended.state.value
     by, detail = ended.asked_by, f"{said}: {ended.version}" if ended.version else said
     act = make_act(services, actor=by, act="end retraining", subject=ended.id, detail=detail)
@@ -255,7 +254,7 @@ def _put_end(ended: Retraining, services: Services) -> Retraining:
 
 
 @contextmanager
-def _exclusively(services: Services, runs: TrainingRuns) -> Iterator[Callable[[], None]]:
+def _exclusively(services: Services, runs: TrainingProcesses) -> Iterator[Callable[[], None]]:
     """Hold this machine's lock and the lease; yield a renewal that raises `TrainingStoppedError`.
 
     Raises `ConflictError` if another process holds one, `TrainingFailedError`.
@@ -305,7 +304,7 @@ def ask_retraining(services: Services, *, by: str, options: RetrainingOptions) -
 
 def retrain_if_wanted(
     services: Services,
-    runs: TrainingRuns,
+    runs: TrainingProcesses,
     *,
     options: RetrainingOptions,
     every: timedelta | None,
@@ -340,7 +339,7 @@ def retrain_if_wanted(
 def _is_due(
     recent: Sequence[Retraining],
     services: Services,
-    runs: TrainingRuns,
+    runs: TrainingProcesses,
     options: RetrainingOptions,
     every: timedelta | None,
 ) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from service.domain.comment import CommentId
 from service.domain.errors import ConflictError, NotFoundError
@@ -12,7 +13,9 @@ from service.domain.retraining import Answer, Recommendation, Retraining
 from service.moderation.acts import record_act
 from service.ports.audit import AuditFilter
 from service.ports.services import Services
-from service.ports.training import RunFiles, TrainingRuns
+
+if TYPE_CHECKING:
+    from service.training_runs import RunFiles, TrainingProcesses
 
 log = logging.getLogger(__name__)
 # The retrainings that are examined. Versions of older ones stay.
@@ -94,7 +97,7 @@ UNFINISHED_KEPT = timedelta(days=1)
 """The time within which an unfinished run can be continued; it holds every decided comment."""
 
 
-def tidy_retrainings(services: Services, runs: TrainingRuns) -> int:
+def tidy_retrainings(services: Services, runs: TrainingProcesses) -> int:
     """Delete folders of old runs, and expired texts; return the number of runs.
 
     Texts are deleted after 30 days, in unfinished runs after one, and at once after an erasure, or

@@ -11,6 +11,7 @@ from dataclasses import asdict, replace
 
 import redis
 
+from service import ENV_PREFIX
 from service.child_processes import die_with
 from service.data_folder import DataFolder, write_private
 from service.domain.errors import ConflictError, ModerationError, StoreUnavailableError
@@ -18,7 +19,7 @@ from service.logs import configure_logging
 from service.moderation.accounts import add_user
 from service.moderation.sites import add_site
 from service.ports.services import Services
-from service.settings import ENV_PREFIX, load_settings
+from service.settings import load_settings
 from service.start_error import ExitCode, StartError
 from service.stores.migrations import migrate
 from service.stores.sql import ping

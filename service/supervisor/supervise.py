@@ -18,13 +18,13 @@ from http.client import HTTPException
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from service import PREFIX
+from service import ENV_PREFIX, PREFIX
 from service.child_processes import handling
 from service.data_folder import DataFolder
 from service.listening import ask, base_url, listen, reachable_address
 from service.logs import LogFormat, configure_logging, line_of_another
 from service.process_lock import only_one
-from service.settings import ENV_PREFIX, Settings
+from service.settings import Settings
 from service.start_error import ExitCode, StartError
 from service.supervisor.part import Part, Recipe, describe_exit, write_to_stderr
 from service.supervisor.report import FirstRun, Running, to_json, to_text

@@ -48,7 +48,6 @@ def test_a_retraining_comes_back_as_it_was_kept(stores):
         ended_at=NOW + MINUTE,
         step="report",
         share_done=1.0,
-        seconds_left=0.5,
         decisions=42,
         decisions_sha256="f" * 64,
         report=REPORT,

@@ -15,9 +15,8 @@ from service.domain.decision import Ruling
 from service.domain.retraining import RetrainingState
 from service.moderation.decisions import decide_comment
 from service.moderation.sites import add_site
-from service.settings import Settings
+from service.settings import Settings, versions_folder
 from service.stores.files.model_versions import ModelVersions
-from service.training_runs import versions_folder
 from service.wiring import open_services
 from tests.factories import keep_all, make_comment, make_verdict
 from tests.fakes import make_site

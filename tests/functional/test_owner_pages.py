@@ -181,7 +181,6 @@ def test_progress_is_told_to_the_page_and_to_its_script(services, client):
         seen_at=services.clock(),
         step="fit",
         share_done=0.42,
-        seconds_left=312.0,
     )
     services.retrainings.put(running)
 
@@ -189,17 +188,16 @@ def test_progress_is_told_to_the_page_and_to_its_script(services, client):
     services.clock.advance(minutes=5)
 
     assert '<progress max="100" value="42"' in page
-    assert "42 % done, fitting, about 5 min left" in page
+    assert "42 % done, fitting" in page
     assert told == {
         "under_way": f"{running.id} running",
         "percent": 42,
-        "says": "42 % done, fitting, about 5 min left",
+        "says": "42 % done, fitting",
     }
     assert client.get("/models/progress").json == {"under_way": ""}
     later = client.get("/models").text
     assert "Interrupted" in later
     assert "42 % done, fitting" in later
-    assert "min left" not in later
 
 
 def log(services, n, **changes):

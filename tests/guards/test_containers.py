@@ -19,12 +19,12 @@ import pytest
 import yaml
 
 from models.registry import SHIPPED_DIR, check_version, import_version, promote, read_current_name
+from service import ENV_PREFIX
 from service.data_folder import DataFolder
 from service.processes.probe import main as probe
-from service.settings import ENV_PREFIX, VARIABLES, load_settings
+from service.settings import VARIABLES, load_settings, own_versions_folder
 from service.supervisor import supervise
 from service.tasks.broker import LANE_QUEUES
-from service.training_runs import own_versions_folder
 from service.web.app import create_app
 from service.web.edge.config import WebConfig
 from tests.fakes import make_services

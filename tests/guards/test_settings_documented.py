@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from service.settings import ENV_PREFIX, Settings
+from service import ENV_PREFIX
+from service.settings import Settings
 
 EXAMPLE = Path(__file__).resolve().parents[2] / ".env.example"
 

@@ -12,7 +12,8 @@ from contextlib import closing
 
 import pytest
 
-from service.settings import ENV_PREFIX, load_settings
+from service import ENV_PREFIX
+from service.settings import load_settings
 from service.stores.migrations import migrate
 from service.tasks.broker import open_client
 from service.tasks.heartbeat import BACKGROUND, WORKERS

@@ -51,7 +51,7 @@ def models_progress() -> ResponseReturnValue:
     return {
         "under_way": f"{one.id} {one.state.value}",
         "percent": round(one.share_done * 100),
-        "says": unescape(render_template("retraining_progress.html", one=one, now=now)),
+        "says": unescape(render_template("retraining_progress.html", one=one)),
     }
 
 
