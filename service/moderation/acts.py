@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
-from service.domain.decision import BulkDecision, Decision
 from service.ports.audit import AuditEntry
 from service.ports.services import Services
 
@@ -30,28 +29,3 @@ def counting_act(
     return lambda count: make_act(
         services, actor=actor, act=act, subject=subject, detail=detail.format(count)
     )
-
-
-def act_on_bulk_decision(one: BulkDecision) -> AuditEntry:
-    """Return the entry of a bulk decision, or of its undoing."""
-    counts = f"{one.n_decided} decided, {one.n_in_force} of them in force"
-    return AuditEntry(
-        at=one.undone_at or one.decided_at,
-        actor=one.undone_by or one.decided_by,
-        act="undo together" if one.undone_at else f"{one.ruling.value} together",
-        subject=one.id,
-        detail=counts if one.undone_at else f"{one.n_left_out} comments",
-    )
-
-
-def acts_on_comments(changed: Sequence[Decision]) -> list[AuditEntry]:
-    """Return the entries of decisions on single comments, or of their undoing."""
-    return [
-        AuditEntry(
-            at=one.undone_at or one.decided_at,
-            actor=one.undone_by or one.decided_by,
-            act="undo" if one.undone_at else one.ruling.value,
-            subject=one.comment_id,
-        )
-        for one in changed
-    ]

@@ -17,7 +17,7 @@ from service.domain.errors import ModerationError
 from service.domain.published import StatementLinks, as_published
 from service.domain.verdict import Verdict
 from service.moderation.delivering import BUILD_EVERY, wants_message
-from service.ports.audit import Acts, CountAct
+from service.ports.audit import CountAct
 from service.ports.services import Services
 from service.scoring.rules import REASONS
 
@@ -220,9 +220,9 @@ def change_rulings(
 
 
 def undo_rulings(
-    cases: Sequence[Case], services: Services, *, by: str, acts: Acts | None = None
+    cases: Sequence[Case], services: Services, *, by: str, act: CountAct | None = None
 ) -> list[DecidedComment]:
     """Undo these comments' decisions in one transaction; return the undone decisions."""
     decisions = [case.decision for case in cases if case.decision]
-    undo = partial(services.decisions.undo_many, decisions, by=by, at=services.clock(), acts=acts)
+    undo = partial(services.decisions.undo_many, decisions, by=by, at=services.clock(), act=act)
     return change_rulings(cases, [None] * len(cases), undo, services)

@@ -10,7 +10,6 @@ from service.domain.case import Case
 from service.domain.comment import CommentId, SiteId
 from service.domain.decision import BulkDecision, ChosenBy, DecidedComment, Decision, Ruling
 from service.domain.errors import ConflictError, NotFoundError, invalid_input
-from service.moderation.acts import act_on_bulk_decision, acts_on_comments
 from service.moderation.announcing import change_rulings, undo_rulings
 from service.moderation.remembering import remember
 from service.ports.audit import AuditFilter
@@ -55,7 +54,7 @@ def decide_comment(
         decided_at=services.clock(),
         note=note,
     )
-    add = partial(services.decisions.add, decision, acts=acts_on_comments, instead_of=instead_of)
+    add = partial(services.decisions.add, decision, instead_of=instead_of)
     try:
         changed = change_rulings([case], [decision], add, services, at_once=at_once)
     except ConflictError:
@@ -97,7 +96,6 @@ def undo_decision(
         comment_id,
         by=undone_by,
         at=services.clock(),
-        acts=acts_on_comments,
         decision_id=current.id,
     )
     try:
@@ -195,7 +193,7 @@ def decide_together(
         decided_at=services.clock(),
         n_left_out=len(wanted),
     )
-    bulk_decision = services.bulk_decisions.begin(new, act=act_on_bulk_decision)
+    bulk_decision = services.bulk_decisions.begin(new)
     known = (bulk_decision.what, bulk_decision.ruling, bulk_decision.decided_by)
     if known != (what, ruling, decided_by):
         raise ConflictError("this bulk decision was made before, in another way")
@@ -261,7 +259,7 @@ def _decide_portion(
     bulk_decision_id: str | None = None,
 ) -> list[DecidedComment]:
     """Decide in one transaction. Without `bulk_decision_id` each is logged, and sent at once."""
-    is_single, now = bulk_decision_id is None, services.clock()
+    now = services.clock()
     decisions = [
         Decision(
             id=services.new_id("dec"),
@@ -274,9 +272,8 @@ def _decide_portion(
         )
         for case in cases
     ]
-    acts = acts_on_comments if is_single else None
-    add = partial(services.decisions.add_many, decisions, acts=acts, open_only=open_only)
-    return change_rulings(cases, decisions, add, services, at_once=is_single)
+    add = partial(services.decisions.add_many, decisions, open_only=open_only)
+    return change_rulings(cases, decisions, add, services, at_once=bulk_decision_id is None)
 
 
 def undo_bulk_decision(
@@ -287,9 +284,7 @@ def undo_bulk_decision(
     Withdrawn comments stay unchanged. Safe to repeat. Raises `NotFoundError`.
     """
     # First, so that a request that is still deciding it stops.
-    services.bulk_decisions.take_back(
-        bulk_decision_id, by=undone_by, at=services.clock(), act=act_on_bulk_decision
-    )
+    services.bulk_decisions.take_back(bulk_decision_id, by=undone_by, at=services.clock())
     changed_at_once: list[DecidedComment] = []
     after: int | None = 0
     while after is not None:

@@ -16,9 +16,8 @@ from service.domain.comment import Comment, Sender
 from service.domain.decision import DecidedComment, Decision, Ruling
 from service.domain.errors import HistoryBlankError, StoreUnavailableError
 from service.domain.sender import History
-from service.moderation.acts import make_act
+from service.moderation.acts import counting_act
 from service.moderation.announcing import undo_rulings
-from service.ports.audit import AuditEntry
 from service.ports.services import Services
 from service.scoring.lean import recorded_lean
 
@@ -127,12 +126,9 @@ def may_reject(rulings: PeoplesRulings) -> bool:
 
 def _undo_policy(campaign_id: str, services: Services) -> None:
     """Undo a policy's rejections in a campaign, 250 in a transaction; safe to repeat."""
-
-    def acts(undone: Sequence[Decision]) -> list[AuditEntry]:
-        detail = f"{len(undone)} rejections taken back: people no longer reject enough of it"
-        by, subject = CAMPAIGN_POLICY, campaign_id
-        return [make_act(services, actor=by, act="undo", subject=subject, detail=detail)]
-
+    detail = "{} rejections taken back: people no longer reject enough of it"
+    by, subject = CAMPAIGN_POLICY, campaign_id
+    act = counting_act(services, actor=by, act="undo", subject=subject, detail=detail)
     cursor = None
     while True:
         page = services.campaigns.members(
@@ -146,7 +142,7 @@ def _undo_policy(campaign_id: str, services: Services) -> None:
             and case.decision.decided_by == CAMPAIGN_POLICY
         ]
         if rejected:
-            undone = undo_rulings(rejected, services, by=CAMPAIGN_POLICY, acts=acts)
+            undone = undo_rulings(rejected, services, by=by, act=act)
             # A policy's decisions are never learnt.
             services.decisions.mark_remembered([one.decision for one in undone])
         cursor = page.next_cursor

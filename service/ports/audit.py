@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-
-from service.domain.decision import BulkDecision, Decision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,9 +29,5 @@ class AuditFilter:
     before: datetime | None = None
 
 
-# Returns the log's entries for decisions that were made or undone.
-Acts = Callable[[Sequence[Decision]], Sequence[AuditEntry]]
-# Returns the log's entry for a bulk decision that begins or is undone.
-BulkDecisionAct = Callable[[BulkDecision], AuditEntry]
 # Returns the log's entry for an action on this many rows, None if there is nothing to log.
 CountAct = Callable[[int], AuditEntry | None]

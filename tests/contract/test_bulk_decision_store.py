@@ -351,6 +351,7 @@ def test_rulings_are_taken_over_once_logged_and_learnt_but_not_against_a_person_
     assert {(entry.actor, entry.act, entry.subject) for entry in log} == {
         ("import", "reject", rejected),
         ("import", "approve", approved),
+        ("ada", "approve", ruled),
     }
     assert stores.cases.get(elsewhere).decisions == ()
     assert stores.decisions.find_unremembered(limit=10) == []

@@ -326,7 +326,7 @@ def test_an_appeal_comes_first_once_until_a_person_answers_it_by_itself(stores):
     assert not add_appeal(stores, keep_one(stores, Outcome.HAM))
     appeal = stores.cases.get(spam).appeal
     assert appeal == Appeal(text=f"{kept.index(True)} \x00", at=NOW, is_open=True)
-    assert [one.subject for one in stores.audit_log.recent()] == [rejected, spam]
+    assert [one.subject for one in stores.audit_log.recent()] == [rejected, rejected, spam]
     assert stores.decisions.add_many([together]) == []
     assert to_review(stores) == [rejected, spam, unsure]
     stores.decisions.add(alone)

@@ -14,7 +14,7 @@ from service.domain.decision import BulkDecision, DecidedComment, Decision
 from service.domain.delivery import Delivery
 from service.domain.errors import ConflictError, NotFoundError
 from service.domain.page import Page
-from service.ports.audit import Acts, BulkDecisionAct
+from service.ports.audit import AuditEntry, CountAct
 from service.stores.cursor import APPEAL_RANK, REST_RANK
 from service.stores.sql.audit_log import insert_entries
 from service.stores.sql.base import (
@@ -62,14 +62,13 @@ class DecisionStore(SqlStore):
         decision: Decision,
         *,
         deliveries: Sequence[Delivery] = (),
-        acts: Acts | None = None,
         instead_of: Collection[str] | None = None,
     ) -> list[Decision]:
         """Add a decision; return those that it replaces, marked as undone, then itself.
 
         At most one decision per comment is in force, also under concurrent calls. `deliveries`, and
-        the log entries that `acts` returns for the changed decisions, the replaced one first, are
-        stored in the same transaction. The replaced decision's unsent messages are withdrawn;
+        the log entries of the changed decisions, the replaced one first, are stored in the same
+        transaction. The replaced decision's unsent messages are withdrawn;
         `deliveries` that contain the verdict are stored only if that withdrew the verdict's
         message. With `instead_of` only these ids may be replaced. Raise `NotFoundError` if the
         comment is unknown, `ConflictError` if it is withdrawn, the id is taken or another decision
@@ -81,7 +80,7 @@ class DecisionStore(SqlStore):
         if instead_of is not None:
             _refuse_another(tx, decision.comment_id, instead_of)
         replaced = _append(tx, [decision], {decision.comment_id: position}, deliveries)
-        _log(tx, [*replaced, decision], acts)
+        _log(tx, [*replaced, decision])
         return [*replaced, decision]
 
     @transaction
@@ -91,7 +90,6 @@ class DecisionStore(SqlStore):
         decisions: Sequence[Decision],
         *,
         deliveries: Sequence[Delivery] = (),
-        acts: Acts | None = None,
         open_only: bool = False,
     ) -> list[Decision]:
         """Add decisions on at most 500 comments; return the replaced ones, then the added ones.
@@ -100,8 +98,8 @@ class DecisionStore(SqlStore):
         comments; otherwise raise `ValueError`. Skips comments that are unknown, withdrawn, appealed
         or already ruled alike (with `open_only`: ruled at all), and those that the same bulk
         decision decided before, even if that was undone. Skips all if the bulk decision is unknown
-        or was undone; its counts and sites are updated. `deliveries` and `acts` are as in `add`.
-        Raise `ConflictError`, and store nothing, if an id is taken.
+        or was undone; its counts and sites are updated. Decisions without one are logged.
+        `deliveries` are as in `add`. Raise `ConflictError`, and store nothing, if an id is taken.
         """
         if len(decisions) > MAX_AT_ONCE:
             msg = f"at most {MAX_AT_ONCE} decisions can be made in one call, got {len(decisions)}"
@@ -134,9 +132,10 @@ class DecisionStore(SqlStore):
         ids = {one.comment_id for one in new}
         messages = [one for one in deliveries if one.comment_id in ids]
         replaced = _append(tx, new, positions, messages)
-        if bulk_decision_id is not None:
+        if bulk_decision_id is None:
+            _log(tx, [*replaced, *new])
+        else:
             _count(tx, bulk_decision_id, [positions[key] for key in ids])
-        _log(tx, [*replaced, *new], acts)
         return [*replaced, *new]
 
     @transaction
@@ -148,15 +147,14 @@ class DecisionStore(SqlStore):
         by: str,
         at: datetime,
         deliveries: Sequence[Delivery] = (),
-        acts: Acts | None = None,
         decision_id: str | None = None,
     ) -> list[Decision]:
         """Undo the decision in force and return it alone, marked as undone.
 
         With `decision_id`, raise `ConflictError` if another is in force. If the site was notified
         neither of this decision nor of one that it replaced, its messages are withdrawn and
-        `deliveries` are not stored. Those that contain the verdict, and the results of `acts`, are
-        stored as in `add`. Raise `NotFoundError` if no decision is in force.
+        `deliveries` are not stored. Those that contain the verdict, and the log entry, are stored
+        as in `add`. Raise `NotFoundError` if no decision is in force.
         """
         positions = lock_positions(tx, comments.c.id == comment_id)
         if decision_id is not None:
@@ -165,7 +163,7 @@ class DecisionStore(SqlStore):
         if not undone:
             raise NotFoundError(f"comment {comment_id!r} has no decision in force")
         _apply_undo(tx, undone, positions, deliveries)
-        _log(tx, undone, acts)
+        _log(tx, undone)
         return undone
 
     @transaction
@@ -177,11 +175,12 @@ class DecisionStore(SqlStore):
         by: str,
         at: datetime,
         deliveries: Sequence[Delivery] = (),
-        acts: Acts | None = None,
+        act: CountAct | None = None,
     ) -> list[Decision]:
         """Undo those of at most 500 decisions that are in force, as `undo` does; return them.
 
-        `deliveries` of other comments are skipped. `acts` is called once, if any were undone.
+        `deliveries` of other comments are skipped. If any were undone, the result of `act` is
+        logged.
         """
         comment_ids = [one.comment_id for one in decisions]
         positions = lock_positions(tx, comments.c.id.in_(comment_ids))
@@ -190,7 +189,7 @@ class DecisionStore(SqlStore):
         messages = [one for one in deliveries if one.comment_id in ids]
         if undone:
             _apply_undo(tx, undone, positions, messages)
-            _log(tx, undone, acts)
+            insert_entries(tx, act(len(undone)) if act else None)
         return undone
 
     def find_of_bulk_decision(
@@ -281,9 +280,18 @@ class DecisionStore(SqlStore):
             )
 
 
-def _log(tx: sa.Connection, changed: Sequence[Decision], acts: Acts | None) -> None:
-    if acts is not None:
-        insert_entries(tx, *acts(changed))
+def _log(tx: sa.Connection, changed: Sequence[Decision]) -> None:
+    """Log decisions on single comments, or their undoing."""
+    entries = [
+        AuditEntry(
+            at=one.undone_at or one.decided_at,
+            actor=one.undone_by or one.decided_by,
+            act="undo" if one.undone_at else one.ruling.value,
+            subject=one.comment_id,
+        )
+        for one in changed
+    ]
+    insert_entries(tx, *entries)
 
 
 def _with_comments(tx: sa.Connection, rows: Sequence[Row]) -> list[DecidedComment]:
@@ -422,14 +430,12 @@ class BulkDecisionStore(SqlStore):
     """Stores bulk decisions; `DecisionStore.add_many` updates their counts."""
 
     @transaction
-    def begin(
-        self, tx: sa.Connection, bulk_decision: BulkDecision, *, act: BulkDecisionAct | None = None
-    ) -> BulkDecision:
+    def begin(self, tx: sa.Connection, bulk_decision: BulkDecision) -> BulkDecision:
         """Add a bulk decision and log it; return the existing one if its id is known."""
         values = _values(bulk_decision) | {"n_decided": 0}
         is_new = insert_new(tx, strokes, values)
         kept = _get(tx, bulk_decision.id)
-        insert_entries(tx, act(kept) if act and is_new else None)
+        insert_entries(tx, _entry_of(kept) if is_new else None)
         return kept
 
     def get(self, bulk_decision_id: str) -> BulkDecision:
@@ -439,15 +445,9 @@ class BulkDecisionStore(SqlStore):
 
     @transaction
     def take_back(
-        self,
-        tx: sa.Connection,
-        bulk_decision_id: str,
-        *,
-        by: str,
-        at: datetime,
-        act: BulkDecisionAct | None = None,
+        self, tx: sa.Connection, bulk_decision_id: str, *, by: str, at: datetime
     ) -> BulkDecision:
-        """Mark a bulk decision as undone, for good, and return it. Raise `NotFoundError`."""
+        """Mark a bulk decision as undone, for good, log it and return it. Raise `NotFoundError`."""
         statement = (
             sa.update(strokes)
             .where(strokes.c.id == bulk_decision_id, strokes.c.undone_at.is_(None))
@@ -456,7 +456,7 @@ class BulkDecisionStore(SqlStore):
         )
         is_marked = tx.execute(statement).all()
         bulk_decision = _get(tx, bulk_decision_id)
-        insert_entries(tx, act(bulk_decision) if act and is_marked else None)
+        insert_entries(tx, _entry_of(bulk_decision) if is_marked else None)
         return bulk_decision
 
     def recent(
@@ -478,6 +478,18 @@ class BulkDecisionStore(SqlStore):
             query = query.where(at_any, sa.not_(at_another))
         with reading(self._engine) as tx:
             return _with_sites(tx, tx.execute(query).all())
+
+
+def _entry_of(one: BulkDecision) -> AuditEntry:
+    """Return the entry of a bulk decision, or of its undoing."""
+    counts = f"{one.n_decided} decided, {one.n_in_force} of them in force"
+    return AuditEntry(
+        at=one.undone_at or one.decided_at,
+        actor=one.undone_by or one.decided_by,
+        act="undo together" if one.undone_at else f"{one.ruling.value} together",
+        subject=one.id,
+        detail=counts if one.undone_at else f"{one.n_left_out} comments",
+    )
 
 
 def _get(tx: sa.Connection, bulk_decision_id: str) -> BulkDecision:
