@@ -26,11 +26,13 @@ from service.domain.errors import (
 from service.domain.published import StatementLinks
 from service.domain.sender import History, SenderSecrets
 from service.domain.site import Site
+from service.learning.taught import Taught
 from service.moderation.delivering import deliver, take_deliveries
 from service.moderation.intake import submit_comments
 from service.moderation.judging import judge_batch
 from service.ports.comments import Added, NewComment
 from service.ports.models import Classifier, JudgingModel
+from service.ports.observing import Observer
 from service.ports.services import Services
 from service.scoring.weights import Cutoffs, Promise, Weights
 from service.stores.files.model_versions import VersionShelf
@@ -297,6 +299,8 @@ def make_services(
         "versions": SmallShelf("test-1"),
         "trainer_queue": CountingQueue(),
         "audit_share": 0.0,
+        "observer": Observer(),
+        "taught": Taught,
     }
     services = Services(**(values | changes))
     queue.services = services

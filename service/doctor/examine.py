@@ -121,7 +121,7 @@ class _Installation:
             "data folder": self._data_folder,
             "valkey": self._valkeys,
             "workers": self._workers,
-            "queue": lambda: check_backlog(self._stores.backlog.count(), now=self._now),
+            "queue": lambda: check_backlog(self._stores.figures.backlog(), now=self._now),
             "histories": self._histories,
             "scores": self._scores,
         }
@@ -195,7 +195,7 @@ class _Installation:
                 )
                 return
         yield from check_workers(*signs)
-        oldest = self._stores.backlog.oldest_unjudged()
+        oldest = self._stores.figures.oldest_unjudged()
         yield judge_progress(signs[0], oldest=oldest, now=self._now)
 
     def _histories(self) -> Iterator[Finding]:

@@ -55,14 +55,6 @@ class WaitingCampaign:
     targets: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PeoplesRulings:
-    """The numbers of a campaign's members that people approved and rejected, at all sites."""
-
-    approved: int
-    rejected: int
-
-
 def is_by_person(decision: Decision) -> bool:
     """Return True if a person decided, not a policy. Only people's decisions are learnt."""
     by = decision.decided_by

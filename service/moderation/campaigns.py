@@ -137,7 +137,7 @@ def _apply_policies(joined: Mapping[CommentId, str], services: Services) -> None
                 Ruling.REJECT,
                 services,
                 decided_by=CAMPAIGN_POLICY,
-                note=f"People rejected {rulings.rejected} of its campaign and approved none.",
+                note=f"People rejected {rulings[Ruling.REJECT]} of its campaign and approved none.",
                 # A policy never overrides a person.
                 instead_of=(),
             )

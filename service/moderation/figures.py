@@ -123,7 +123,7 @@ def preview_rules(site_id: SiteId, rules: SiteRules, services: Services) -> Rule
     cases = page.items[::-1]
     preview = RulesPreview(since=cases[0].comment.received_at if page.next_cursor else since)
     judged = [(case.comment, rules) for case in cases]
-    facts_before = services.rule_facts.find(judged, before=preview.since)
+    facts_before = services.verdicts.find_rule_facts(judged, before=preview.since)
     published = defaultdict[str | None, list[datetime]](list)
     for case, facts in zip(cases, facts_before, strict=True):
         verdict, account = case.verdict, case.comment.sender.account_key

@@ -254,7 +254,7 @@ def _try_batch(
         judged = [_unjudgeable(attempt, services) for attempt in attempts]
     else:
         taught = services.taught()
-        facts = services.rule_facts.find([(a.comment, a.settings.rules) for a in attempts])
+        facts = services.verdicts.find_rule_facts([(a.comment, a.settings.rules) for a in attempts])
         services.comments.count_attempt(ids)
         histories = _gather(comments, services)
         forget_erased(comments, services)

@@ -7,10 +7,11 @@ may run twice. A rebuild's place is stored on the histories' server, to be lost 
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 
-from service.domain.campaign import CAMPAIGN_POLICY, PeoplesRulings, is_by_person
+from service.domain.campaign import CAMPAIGN_POLICY, is_by_person
 from service.domain.case import Case
 from service.domain.comment import Comment, Sender
 from service.domain.decision import DecidedComment, Decision, Ruling
@@ -119,9 +120,9 @@ def forget_erased(comments: Sequence[Comment], services: Services) -> None:
         services.history.forget(sender)
 
 
-def may_reject(rulings: PeoplesRulings) -> bool:
+def may_reject(rulings: Counter[Ruling]) -> bool:
     """Return True if people rejected enough of a campaign and approved none of it."""
-    return not rulings.approved and rulings.rejected >= REJECTED_BY_PEOPLE
+    return not rulings[Ruling.APPROVE] and rulings[Ruling.REJECT] >= REJECTED_BY_PEOPLE
 
 
 def _undo_policy(campaign_id: str, services: Services) -> None:

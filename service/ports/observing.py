@@ -49,6 +49,3 @@ class Observer:
 
     def served(self, *, route: str, method: str, status: int, seconds: float) -> None:
         """A response was sent; `route` is its template or "", `method` known or "other"."""
-
-
-UNOBSERVED = Observer()

@@ -16,7 +16,7 @@ from service.domain.verdict import SecondOpinion
 from service.ports.comments import ScoringQueue
 from service.ports.delivery import SiteNotifier, Waker
 from service.ports.models import JudgingModel
-from service.ports.observing import UNOBSERVED, Observer
+from service.ports.observing import Observer
 from service.scoring.weights import Promise
 from service.signals.entry_book import EntryBook
 
@@ -33,25 +33,17 @@ if TYPE_CHECKING:
     from service.stores.sql.comments import CommentStore
     from service.stores.sql.decisions import BulkDecisionStore, DecisionStore
     from service.stores.sql.deliveries import DeliveryStore
-    from service.stores.sql.figures import BacklogStore, FigureStore
+    from service.stores.sql.figures import FigureStore
     from service.stores.sql.list_entries import ListEntryStore
     from service.stores.sql.people import SecondFactorStore, SessionStore, UserStore
-    from service.stores.sql.personal_data import PersonalDataStore, SenderRecords
+    from service.stores.sql.personal_data import PersonalDataStore
     from service.stores.sql.retrainings import RetrainingStore
     from service.stores.sql.review_queue import ClaimStore
     from service.stores.sql.search import CaseSearch
     from service.stores.sql.sites import AppliedStore, EndpointStore, InboundStore, SiteStore
-    from service.stores.sql.verdicts import ReportStore, RuleFactStore, VerdictStore
+    from service.stores.sql.verdicts import ReportStore, VerdictStore
     from service.stores.valkey.history import ValkeyHistoryStore
     from service.stores.valkey.notes import DigestClaims, RebuildPlace, SpentTokens
-
-
-def nothing_taught() -> Taught:
-    """Return an empty `Taught`, for installations without decisions."""
-    # Imported here because it loads numpy, which few processes need.
-    from service.learning.taught import Taught
-
-    return Taught()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,26 +75,23 @@ class Services:
     sites: SiteStore
     audit_log: AuditLog
     one_moment: Callable[[], AbstractContextManager[None]]
-    observer: Observer = UNOBSERVED
+    observer: Observer
     # Comments are submitted and wait for their verdicts.
     comments: CommentStore
     queue: ScoringQueue
     reports: ReportStore
     form_challenges: AltchaFormChallenges
     spent_tokens: SpentTokens
-    backlog: BacklogStore
     # Comments are judged and grouped.
     verdicts: VerdictStore
-    rule_facts: RuleFactStore
     current_model: Callable[[], JudgingModel]
     current_promise: Callable[[], Promise | None]
-    audit_share: float = 0.02
+    audit_share: float
     second_judge: Callable[[Comment, str], SecondOpinion | None] | None = None
     campaigns: CampaignStore
     # Senders.
     history: ValkeyHistoryStore
     rebuild_place: RebuildPlace
-    sender_records: SenderRecords
     personal_data: PersonalDataStore
     reputation_lists: ListFolder
     find_system: Callable[[str], int | None]
@@ -132,7 +121,7 @@ class Services:
     retrainings: RetrainingStore
     versions: VersionShelf
     trainer_queue: Waker
-    taught: Callable[[], Taught] = nothing_taught
+    taught: Callable[[], Taught]
     # Sign-in.
     users: UserStore
     sessions: SessionStore

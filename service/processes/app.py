@@ -123,7 +123,7 @@ def readiness_checks(wired: Wired) -> Checks:
 
     def judging() -> Finding:
         try:
-            oldest = services.backlog.oldest_unjudged()
+            oldest = services.figures.oldest_unjudged()
         except StoreUnavailableError as error:
             return fail("judging", str(error), remedy_for_database(error))
         now = services.clock()

@@ -134,7 +134,7 @@ def _queue(wired: Wired) -> Iterator[Metric]:
 
 
 def _backlog(wired: Wired) -> Iterator[Metric]:
-    backlog, now = wired.services.backlog.count(), wired.services.clock()
+    backlog, now = wired.services.figures.backlog(), wired.services.clock()
     for lane, waiting in backlog.unjudged.items():
         yield from _waiting("unjudged_comments", waiting, now, lane=lane.value)
     for part, waiting in backlog.review.items():

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from service.domain.campaign import CAMPAIGN_POLICY, LOW_P_SPAM, PeoplesRulings
+from service.domain.campaign import CAMPAIGN_POLICY, LOW_P_SPAM
 from service.domain.comment import CommentId, Post, Sender, SiteId
 from service.domain.decision import Ruling
 from service.domain.errors import NotFoundError
@@ -237,10 +237,7 @@ def test_a_campaign_tells_its_numbers(stores):
     found = stores.campaigns.get(campaign_id, site_ids=None)
 
     assert (found.members, found.waiting, found.approved, found.rejected) == (5, 3, 0, 2)
-    assert peoples == [
-        PeoplesRulings(approved=1, rejected=1),
-        PeoplesRulings(approved=0, rejected=1),
-    ]
+    assert peoples == [{Ruling.APPROVE: 1, Ruling.REJECT: 1}, {Ruling.REJECT: 1}]
     assert (found.posts, found.site_ids) == (1, (SITE,))
     assert (found.first_seen_at, found.last_seen_at) == (NOW, NOW + timedelta(minutes=4))
     assert found.targets == ("name:lantern", "site:shop.example")

@@ -197,9 +197,9 @@ def test_what_has_no_verdict_is_counted_by_lane_with_the_oldest(stores):
     keep(stores, HAM, minutes=60)
     stores.personal_data.withdraw([keep(stores, None, minutes=70)], at=NOW)
 
-    unjudged = stores.backlog.count().unjudged
+    unjudged = stores.figures.backlog().unjudged
 
-    assert stores.backlog.oldest_unjudged() == NOW - timedelta(minutes=9)
+    assert stores.figures.oldest_unjudged() == NOW - timedelta(minutes=9)
     assert unjudged == {
         Lane.INTERACTIVE: Waiting(number=2, oldest=NOW - timedelta(minutes=9)),
         Lane.BULK: Waiting(number=1, oldest=NOW - timedelta(minutes=5)),
@@ -214,7 +214,7 @@ def test_what_waits_for_a_moderator_is_counted_by_the_queues_parts(stores):
     add_appeal(stores, keep(stores, SPAM, minutes=90))
     keep(stores, SPAM, minutes=7)
 
-    review = stores.backlog.count().review
+    review = stores.figures.backlog().review
 
     assert review == {
         ReviewPart.APPEALED: Waiting(number=1, oldest=NOW - timedelta(minutes=90)),
@@ -231,7 +231,7 @@ def test_messages_are_counted_while_they_are_tried_and_when_they_were_given_up(s
     for delivery, state in ((dead, DeliveryState.DEAD), (told, DeliveryState.DELIVERED)):
         stores.deliveries.record(make_attempt(delivery.id), state=state)
 
-    backlog = stores.backlog.count()
+    backlog = stores.figures.backlog()
 
     assert backlog.callbacks == Waiting(number=1, oldest=waiting.created_at)
     assert backlog.dead_callbacks == Waiting(number=1, oldest=dead.created_at)
@@ -243,4 +243,4 @@ def test_the_oldest_kept_is_judged_and_has_its_words(stores):
     keep(stores, SPAM, minutes=50)
     keep(stores, None, minutes=99)
 
-    assert stores.backlog.count().oldest_kept == NOW - timedelta(minutes=50)
+    assert stores.figures.backlog().oldest_kept == NOW - timedelta(minutes=50)

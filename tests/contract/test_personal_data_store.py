@@ -386,7 +386,7 @@ def test_other_comments_are_counted_by_each_trait_and_by_what_came_of_them(store
     kept(sender=Sender(network_key="n1"), text="no link", outcome=Outcome.HAM)
     kept(sender=Sender(address_key="other"), text="no link")
 
-    record = stores.sender_records.look_up(opened, site_ids=None)
+    record = stores.personal_data.look_up(opened, site_ids=None)
 
     three = {"seen": 3, "approved": 1, "rejected": 1, "waiting": 1}
     assert record.traits == (
@@ -402,7 +402,7 @@ def test_only_the_given_sites_are_told_of(stores, kept):
     opened = kept()
     kept(site_id=SiteId("site-2"), author=Author(name="Elsewhere"))
 
-    record = stores.sender_records.look_up(opened, site_ids=(opened.site_id,))
+    record = stores.personal_data.look_up(opened, site_ids=(opened.site_id,))
 
     assert {trait.seen for trait in record.traits} == {0}
     assert record.other_names == record.last == ()
@@ -412,7 +412,7 @@ def test_keys_of_before_the_rotation_count_too(stores, kept):
     kept(sender=Sender(address_key="old"), text="none")
     rotated = Sender(address_key="new", before_rotation=Sender(address_key="old"))
 
-    record = stores.sender_records.look_up(kept(sender=rotated, text="none"), site_ids=None)
+    record = stores.personal_data.look_up(kept(sender=rotated, text="none"), site_ids=None)
 
     assert record.traits == (TraitRecord(trait=Trait.ADDRESS, key="new", seen=1, waiting=1),)
 
@@ -424,7 +424,7 @@ def test_other_names_of_the_same_address_or_e_mail_are_told_at_most_five(stores,
         kept(author=Author(name=name))
     kept(sender=Sender(network_key="n1"), author=Author(name="Neighbour"))
 
-    record = stores.sender_records.look_up(opened, site_ids=None)
+    record = stores.personal_data.look_up(opened, site_ids=None)
 
     assert len(record.other_names) == MAX_OTHER_NAMES
     assert set(record.other_names) <= set(names)
@@ -434,7 +434,7 @@ def test_the_last_three_comments_are_told_the_newest_first(stores, kept):
     opened = kept()
     others = [kept() for _ in range(4)]
 
-    record = stores.sender_records.look_up(opened, site_ids=None)
+    record = stores.personal_data.look_up(opened, site_ids=None)
 
     assert [case.comment.id for case in record.last] == [one.id for one in others[:3]]
 
@@ -444,6 +444,6 @@ def test_counting_ends_at_a_thousand(stores, kept):
     lot = [make_comment("more", sender=Sender(address_key="a1")) for _ in range(1_001)]
     keep_all(stores.comments, *lot)
 
-    address = stores.sender_records.look_up(opened, site_ids=None).traits[0]
+    address = stores.personal_data.look_up(opened, site_ids=None).traits[0]
 
     assert (address.seen, address.capped) == (1_000, True)

@@ -24,7 +24,8 @@ from service.domain.verdict import Outcome, SiteRules
 from service.ports.comments import NewComment
 from service.stores.sql import SqlStores, create_engine
 from service.stores.sql.comments import comment_values
-from service.stores.sql.rows import Values, decision_values, delivery_values, verdict_values
+from service.stores.sql.deliveries import delivery_values
+from service.stores.sql.rows import Values, decision_values, verdict_values
 from service.stores.sql.search import first_place, terms_of, written
 from service.stores.sql.tables import (
     campaigns,
@@ -211,7 +212,7 @@ _RULES = SiteRules(hold_first_comment=True, max_post_days=9)
 ASKED: dict[str, Callable[[SqlStores], object]] = {
     "queue": queue_pages,
     "queue counted": lambda s: s.cases.count(_QUEUE),
-    "what rules need": lambda s: s.rule_facts.find([(_RULED, _RULES)]),
+    "what rules need": lambda s: s.verdicts.find_rule_facts([(_RULED, _RULES)]),
     "newest of a site": lambda s: s.cases.page(
         CaseFilter(site_ids=SITES[:1]), order=Order.NEWEST, cursor=None, limit=25
     ),
@@ -228,7 +229,7 @@ ASKED: dict[str, Callable[[SqlStores], object]] = {
     "who began to wait": lambda s: s.cases.newcomers(
         site_ids=None, received_after=_RECENT, judged_after=_RECENT, limit=100
     ),
-    "a sender's record": lambda s: s.sender_records.look_up(
+    "a sender's record": lambda s: s.personal_data.look_up(
         make_comment(id=comment_id(5), sender=sender_of(5)), site_ids=None
     ),
     "campaigns": lambda s: s.campaigns.page(

@@ -161,12 +161,12 @@ def test_an_authors_published_comments_count_and_the_first_comment_under_a_post(
 
     assert stores.cases.get(held).verdict.held_by == held_by
     first, oldest = NOW - 9 * DAY, NOW - 50 * DAY
-    assert stores.rule_facts.find([(one, BOTH) for one in (there, stranger, dated)]) == [
+    assert stores.verdicts.find_rule_facts([(one, BOTH) for one in (there, stranger, dated)]) == [
         RuleFacts(approved=3, first_approved=first, post_seen=oldest),
         RuleFacts(post_seen=first),
         RuleFacts(),
     ]
-    [earlier] = stores.rule_facts.find([(there, PERSON)], before=NOW - 8 * DAY)
+    [earlier] = stores.verdicts.find_rule_facts([(there, PERSON)], before=NOW - 8 * DAY)
     assert earlier == RuleFacts(approved=1, first_approved=first)
 
 

@@ -284,7 +284,7 @@ def test_a_comment_that_breaks_what_stands_beside_it_can_be_decided_all_the_same
     def fail(comment, *, site_ids):
         raise ValueError(comment.text)
 
-    services = make_services(sender_records=Overridden(None, look_up=fail))
+    services = make_services(personal_data=Overridden(None, look_up=fail))
     keep(services, make_comment("Quastenflosser"))
 
     page = signed_in(services).get("/review")

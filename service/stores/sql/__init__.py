@@ -16,15 +16,15 @@ from service.stores.sql.comments import CommentStore
 from service.stores.sql.decisions import BulkDecisionStore, DecisionStore
 from service.stores.sql.deliveries import DeliveryStore
 from service.stores.sql.engine import create_engine, one_moment, ping
-from service.stores.sql.figures import BacklogStore, FigureStore
+from service.stores.sql.figures import FigureStore
 from service.stores.sql.list_entries import ListEntryStore
 from service.stores.sql.people import SecondFactorStore, SessionStore, UserStore
-from service.stores.sql.personal_data import PersonalDataStore, SenderRecords
+from service.stores.sql.personal_data import PersonalDataStore
 from service.stores.sql.retrainings import RetrainingStore
 from service.stores.sql.review_queue import ClaimStore
 from service.stores.sql.search import CaseSearch
 from service.stores.sql.sites import AppliedStore, EndpointStore, InboundStore, SiteStore
-from service.stores.sql.verdicts import ReportStore, RuleFactStore, VerdictStore
+from service.stores.sql.verdicts import ReportStore, VerdictStore
 
 __all__ = ["SqlStores", "create_engine", "ping", "prove_write"]
 
@@ -33,15 +33,12 @@ class SqlStores:
     """The SQL stores over one engine, each named as in `Services`."""
 
     def __init__(self, engine: sa.Engine) -> None:
-        self.backlog = BacklogStore(engine)
         self.comments = CommentStore(engine)
         self.verdicts = VerdictStore(engine)
-        self.rule_facts = RuleFactStore(engine)
         self.decisions = DecisionStore(engine)
         self.bulk_decisions = BulkDecisionStore(engine)
         self.cases = CaseStore(engine)
         self.search = CaseSearch(engine)
-        self.sender_records = SenderRecords(engine)
         self.figures = FigureStore(engine)
         self.campaigns = CampaignStore(engine)
         self.claims = ClaimStore(engine)

@@ -19,7 +19,6 @@ from service.domain.campaign import (
     LOW_P_SPAM,
     SELLS_P_SPAM,
     Campaign,
-    PeoplesRulings,
     WaitingCampaign,
 )
 from service.domain.case import Case
@@ -251,7 +250,7 @@ class CampaignStore(SqlStore):
         with reading(self._engine) as tx:
             return {row.id for row in rows_in(tx, query, _comments.id, ids)}
 
-    def peoples_rulings(self, campaign_id: str) -> PeoplesRulings:
+    def peoples_rulings(self, campaign_id: str) -> Counter[Ruling]:
         """Return people's rulings on members, at all sites; policies' decisions are excluded."""
         query = (
             sa.select(decisions.c.ruling, sa.func.count())
@@ -261,10 +260,7 @@ class CampaignStore(SqlStore):
             )
             .group_by(decisions.c.ruling)
         )
-        counts = {Ruling(ruling): count for ruling, count in self._rows(query)}
-        return PeoplesRulings(
-            approved=counts.get(Ruling.APPROVE, 0), rejected=counts.get(Ruling.REJECT, 0)
-        )
+        return Counter({Ruling(ruling): count for ruling, count in self._rows(query)})
 
 
 def insert_traits(tx: sa.Connection, traits: Sequence[Traits]) -> None:

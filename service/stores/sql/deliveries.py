@@ -32,13 +32,7 @@ from service.stores.sql.base import (
     transaction,
 )
 from service.stores.sql.engine import reading
-from service.stores.sql.rows import (
-    attempt_from,
-    attempt_values,
-    delivery_from,
-    delivery_values,
-    joined_endpoint,
-)
+from service.stores.sql.rows import Values, joined_endpoint, reader, writer
 from service.stores.sql.sites import JOINED_ENDPOINT
 from service.stores.sql.tables import (
     comments,
@@ -51,6 +45,8 @@ from service.stores.sql.tables import (
     site_endpoints,
 )
 
+_delivery_values, _delivery_from = writer(Delivery), reader(Delivery)
+_attempt_values, _attempt_from = writer(DeliveryAttempt), reader(DeliveryAttempt)
 _d = deliveries.c
 # A leased one may be being sent, and a replayed one starts with no attempts.
 is_unsent = sa.and_(
@@ -119,7 +115,7 @@ class DeliveryStore(SqlStore):
         if except_sites:
             due = due.where(deliveries.c.site_id.not_in(sorted(except_sites)))
         taken = [
-            replace(delivery_from(row), endpoint=joined_endpoint(row)) for row in tx.execute(due)
+            replace(_delivery_from(row), endpoint=joined_endpoint(row)) for row in tx.execute(due)
         ]
         lease = sa.update(deliveries).values(due_at=until, lent_until=until)
         execute_in(tx, lease, _d.seq, [delivery.seq for delivery in taken])
@@ -141,7 +137,7 @@ class DeliveryStore(SqlStore):
         """
         found = _lock_comment_of(tx, attempt.delivery_id)
         before = known(found, "delivery", attempt.delivery_id)
-        tx.execute(sa.insert(delivery_attempts), [attempt_values(attempt)])
+        tx.execute(sa.insert(delivery_attempts), [_attempt_values(attempt)])
         after = replace(before, attempts=before.attempts + 1)
         # A slow worker may report after another one has delivered it or given it up.
         if before.state is DeliveryState.WAITING and state is DeliveryState.WAITING:
@@ -178,7 +174,7 @@ class DeliveryStore(SqlStore):
     def get(self, delivery_id: str) -> Delivery:
         """Return a delivery. Raise `NotFoundError` if it is unknown."""
         query = sa.select(deliveries).where(deliveries.c.id == delivery_id)
-        return known(self._find(query, delivery_from), "delivery", delivery_id)
+        return known(self._find(query, _delivery_from), "delivery", delivery_id)
 
     def recent(
         self, *, state: DeliveryState | None, site_id: SiteId | None, limit: int
@@ -192,7 +188,7 @@ class DeliveryStore(SqlStore):
             query = query.where(is_undelivered)
         if site_id is not None:
             query = query.where(deliveries.c.site_id == site_id)
-        return self._list(query, delivery_from)
+        return self._list(query, _delivery_from)
 
     def troubles(self, *, site_ids: SiteIds, at_most: int) -> Troubles:
         """Return problems at these sites (None for all); messages are counted up to `at_most`."""
@@ -215,7 +211,7 @@ class DeliveryStore(SqlStore):
             .where(delivery_attempts.c.delivery_id == delivery_id)
             .order_by(delivery_attempts.c.seq)
         )
-        return self._list(query, attempt_from)
+        return self._list(query, _attempt_from)
 
     @transaction
     def prune(self, tx: sa.Connection, *, delivered_before: datetime, limit: int) -> int:
@@ -254,6 +250,13 @@ def insert_of_locked(tx: sa.Connection, new: Sequence[Delivery]) -> None:
     rows = [delivery_values(delivery) for delivery in new]
     tx.execute(insert_if_free(tx, deliveries), rows)
     _schedule_first(tx, sorted({delivery.comment_id for delivery in new}))
+
+
+def delivery_values(delivery: Delivery) -> Values:
+    """Return a delivery's row without `seq`, which the database generates."""
+    values = _delivery_values(delivery)
+    del values["seq"]
+    return values
 
 
 def hasten_callbacks(tx: sa.Connection, comment_ids: Sequence[CommentId], *, at: datetime) -> None:
@@ -304,7 +307,7 @@ def _lock_comment_of(
     if only_leased:
         query = query.where(_d.lent_until.is_not(None))
     row = tx.execute(query).one_or_none()
-    return None if row is None else delivery_from(row)
+    return None if row is None else _delivery_from(row)
 
 
 def _update(tx: sa.Connection, delivery: Delivery) -> None:

@@ -62,7 +62,7 @@ _audit_from = reader(AuditCount)
 
 
 class FigureStore(SqlStore):
-    """Counts comments for the figures."""
+    """Counts comments for the figures, and waiting work for operators."""
 
     def count(self, scope: Scope) -> FigureCounts:
         """Return the counts of the scope; `waiting` is as of now.
@@ -86,6 +86,43 @@ class FigureStore(SqlStore):
                 recent_scores=_scores(tx, scope, recently, scope.until),
                 earlier_scores=_scores(tx, scope, recently - EARLIER, recently),
             )
+
+    def backlog(self) -> Backlog:
+        """Return the counts of what waits, in one snapshot, from indexes only."""
+        with reading(self._engine) as tx:
+            unjudged = _by(tx, comments.c.lane, comments.c.received_at, waits_for_verdict)
+            review = _by(tx, comments.c.review_rank, comments.c.received_at, waits_for_review)
+            held = sa.select(_NUMBER, sa.func.min(comments.c.received_at).label("oldest"))
+            row = tx.execute(held.where(is_held_as_spam)).one()
+            review[REST_RANK] = Waiting(number=row.number, oldest=row.oldest)
+            # One query per outcome, because the index sorts by outcome and age.
+            received_at = sa.select(comments.c.received_at).order_by(comments.c.received_at)
+            oldest: list[datetime | None] = [
+                tx.scalar(
+                    received_at.where(
+                        is_kept_and_judged, comments.c.outcome == outcome.value
+                    ).limit(1)
+                )
+                for outcome in Outcome
+            ]
+            told = _by(tx, deliveries.c.state, deliveries.c.created_at, is_undelivered)
+            return Backlog(
+                unjudged={lane: unjudged.get(lane.value, Waiting()) for lane in Lane},
+                review={part: review.get(rank, Waiting()) for rank, part in _PARTS.items()},
+                callbacks=told.get(DeliveryState.WAITING.value, Waiting()),
+                dead_callbacks=told.get(DeliveryState.DEAD.value, Waiting()),
+                oldest_kept=min((at for at in oldest if at is not None), default=None),
+            )
+
+    def oldest_unjudged(self) -> datetime | None:
+        """Return when the comment that waits longest for its verdict arrived, None without one."""
+        query = (
+            sa.select(comments.c.received_at)
+            .where(waits_for_verdict)
+            .order_by(comments.c.received_at)
+            .limit(1)
+        )
+        return self._find(query, lambda row: row.received_at)
 
 
 def _received(
@@ -195,47 +232,6 @@ _PARTS = {
     CHECK_RANK: ReviewPart.TO_CHECK,
     REST_RANK: ReviewPart.HELD_AS_SPAM,
 }
-
-
-class BacklogStore(SqlStore):
-    """Counts waiting work for operators."""
-
-    def count(self) -> Backlog:
-        """Return the counts of what waits, in one snapshot, from indexes only."""
-        with reading(self._engine) as tx:
-            unjudged = _by(tx, comments.c.lane, comments.c.received_at, waits_for_verdict)
-            review = _by(tx, comments.c.review_rank, comments.c.received_at, waits_for_review)
-            held = sa.select(_NUMBER, sa.func.min(comments.c.received_at).label("oldest"))
-            row = tx.execute(held.where(is_held_as_spam)).one()
-            review[REST_RANK] = Waiting(number=row.number, oldest=row.oldest)
-            # One query per outcome, because the index sorts by outcome and age.
-            received_at = sa.select(comments.c.received_at).order_by(comments.c.received_at)
-            oldest: list[datetime | None] = [
-                tx.scalar(
-                    received_at.where(
-                        is_kept_and_judged, comments.c.outcome == outcome.value
-                    ).limit(1)
-                )
-                for outcome in Outcome
-            ]
-            told = _by(tx, deliveries.c.state, deliveries.c.created_at, is_undelivered)
-            return Backlog(
-                unjudged={lane: unjudged.get(lane.value, Waiting()) for lane in Lane},
-                review={part: review.get(rank, Waiting()) for rank, part in _PARTS.items()},
-                callbacks=told.get(DeliveryState.WAITING.value, Waiting()),
-                dead_callbacks=told.get(DeliveryState.DEAD.value, Waiting()),
-                oldest_kept=min((at for at in oldest if at is not None), default=None),
-            )
-
-    def oldest_unjudged(self) -> datetime | None:
-        """Return when the comment that waits longest for its verdict arrived, None without one."""
-        query = (
-            sa.select(comments.c.received_at)
-            .where(waits_for_verdict)
-            .order_by(comments.c.received_at)
-            .limit(1)
-        )
-        return self._find(query, lambda row: row.received_at)
 
 
 def _by(

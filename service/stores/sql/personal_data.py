@@ -66,7 +66,10 @@ _BLANK = {
 
 
 class PersonalDataStore(SqlStore):
-    """Finds a person's comments, and old comments, and deletes their personal data."""
+    """Finds a person's comments, and old comments, and deletes their personal data.
+
+    Summarizes a sender's other comments.
+    """
 
     def find(self, person: Person, *, after: CommentId | None, limit: int) -> list[CommentId]:
         """Return the ids of a person's comments after `after`, ascending.
@@ -179,6 +182,55 @@ class PersonalDataStore(SqlStore):
         delete_traits(tx, wanted)
         insert_entries(tx, act)
 
+    def look_up(self, comment: Comment, *, site_ids: SiteIds) -> SenderRecord:
+        """Return the rulings on the sender's newest other comments, `MAX_COUNTED` per trait."""
+        domains = linked_domains(comment)[:MAX_LINKED_DOMAINS]
+        by_key, personal = keys_of(comment), person_keys(comment)
+        asked = [(trait, keys[0]) for trait, keys in by_key.items()]
+        asked += [(Trait.DOMAIN, domain) for domain in domains]
+        dialect, limited = self._engine.dialect.name, site_ids is not None
+        given: dict[str, Any] = {"own_id": comment.id, "site_ids": site_ids}
+        for trait, keys in by_key.items():
+            given |= {f"{trait.name}_{number}": key for number, key in enumerate(keys)}
+        for number, domain in enumerate(domains):
+            needs = [domain_need(domain), *site_needs(site_ids)]
+            given[f"{Trait.DOMAIN.name}_{number}"] = match_terms(dialect, needs)
+        rows: Sequence[Row] = ()
+        newest: Sequence[Row] = ()
+        with reading(self._engine) as tx:
+            if asked:
+                query = _counts(dialect, _shape(by_key), len(domains), limited=limited)
+                rows = tx.execute(query, given).all()
+            if personal:
+                query = _newest(_shape(personal), limited=limited)
+                found = sorted(
+                    tx.execute(query, given), key=attrgetter("received_at"), reverse=True
+                )
+                # One trait after the other.
+                newest = sorted(found, key=attrgetter("place"))
+            # Newest first; ties are sorted by id.
+            last = {row.id: row.received_at for row in newest}
+            ids = sorted(sorted(last), key=lambda one: last[one], reverse=True)
+            cases = load_cases(tx, ids[:MAX_LAST])
+        traits = tuple(
+            TraitRecord(
+                trait=asked[row.place][0],
+                key=asked[row.place][1],
+                seen=min(row.seen, MAX_COUNTED),
+                approved=row.approved,
+                rejected=row.rejected,
+                waiting=row.waiting,
+                # One more than is counted is read.
+                capped=row.seen > MAX_COUNTED,
+            )
+            for row in sorted(rows, key=attrgetter("place"))
+        )
+        names = () if Trait.NAME in personal else dict.fromkeys(row.author_name for row in newest)
+        others = [name for name in names if name and name != comment.author.name]
+        return SenderRecord(
+            traits=traits, other_names=tuple(others[:MAX_OTHER_NAMES]), last=tuple(cases)
+        )
+
 
 def _is_of(person: Person) -> sa.ColumnElement[bool]:
     known_by: list[sa.ColumnElement[bool]] = [sa.false()]
@@ -238,59 +290,6 @@ _MAX_SEARCHED_FOR_NAMES = 200
 _Shape = tuple[tuple[Trait, int], ...]
 _SITE_IDS: sa.BindParameter[Any] = sa.bindparam("site_ids", expanding=True)
 _is_other = comments.c.id != sa.bindparam("own_id")
-
-
-class SenderRecords(SqlStore):
-    """Summarizes a sender's other comments."""
-
-    def look_up(self, comment: Comment, *, site_ids: SiteIds) -> SenderRecord:
-        """Return the rulings on the sender's newest other comments, `MAX_COUNTED` per trait."""
-        domains = linked_domains(comment)[:MAX_LINKED_DOMAINS]
-        by_key, personal = keys_of(comment), person_keys(comment)
-        asked = [(trait, keys[0]) for trait, keys in by_key.items()]
-        asked += [(Trait.DOMAIN, domain) for domain in domains]
-        dialect, limited = self._engine.dialect.name, site_ids is not None
-        given: dict[str, Any] = {"own_id": comment.id, "site_ids": site_ids}
-        for trait, keys in by_key.items():
-            given |= {f"{trait.name}_{number}": key for number, key in enumerate(keys)}
-        for number, domain in enumerate(domains):
-            needs = [domain_need(domain), *site_needs(site_ids)]
-            given[f"{Trait.DOMAIN.name}_{number}"] = match_terms(dialect, needs)
-        rows: Sequence[Row] = ()
-        newest: Sequence[Row] = ()
-        with reading(self._engine) as tx:
-            if asked:
-                query = _counts(dialect, _shape(by_key), len(domains), limited=limited)
-                rows = tx.execute(query, given).all()
-            if personal:
-                query = _newest(_shape(personal), limited=limited)
-                found = sorted(
-                    tx.execute(query, given), key=attrgetter("received_at"), reverse=True
-                )
-                # One trait after the other.
-                newest = sorted(found, key=attrgetter("place"))
-            # Newest first; ties are sorted by id.
-            last = {row.id: row.received_at for row in newest}
-            ids = sorted(sorted(last), key=lambda one: last[one], reverse=True)
-            cases = load_cases(tx, ids[:MAX_LAST])
-        traits = tuple(
-            TraitRecord(
-                trait=asked[row.place][0],
-                key=asked[row.place][1],
-                seen=min(row.seen, MAX_COUNTED),
-                approved=row.approved,
-                rejected=row.rejected,
-                waiting=row.waiting,
-                # One more than is counted is read.
-                capped=row.seen > MAX_COUNTED,
-            )
-            for row in sorted(rows, key=attrgetter("place"))
-        )
-        names = () if Trait.NAME in personal else dict.fromkeys(row.author_name for row in newest)
-        others = [name for name in names if name and name != comment.author.name]
-        return SenderRecord(
-            traits=traits, other_names=tuple(others[:MAX_OTHER_NAMES]), last=tuple(cases)
-        )
 
 
 def _shape(by_trait: Mapping[Trait, Sequence[str]]) -> _Shape:

@@ -26,9 +26,9 @@ from service.domain.comment import (
     Sender,
 )
 from service.domain.decision import Decision
-from service.domain.delivery import Delivery, DeliveryAttempt, Endpoint, InboundHook
+from service.domain.delivery import Endpoint
 from service.domain.form import behaviour_values, read_behaviour
-from service.domain.site import Site, SiteKey, SiteSettings
+from service.domain.site import SiteSettings
 from service.domain.text import phrase_from, phrase_values
 from service.domain.user import User
 from service.domain.verdict import (
@@ -257,8 +257,6 @@ _decision_values = writer(Decision, columns=_DECISION_COLUMNS)
 decision_from = reader(Decision, columns=_DECISION_COLUMNS)
 
 settings_from = json_reader(SiteSettings)
-site_values, site_from = writer(Site), reader(Site)
-key_values, key_from = writer(SiteKey), reader(SiteKey)
 
 _user_values, user_from = writer(User), reader(User)
 entry_values, entry_from = writer(AuditEntry), reader(AuditEntry)
@@ -268,9 +266,6 @@ endpoint_values = writer(Endpoint)
 endpoint_from, _joined_endpoint_from = (
     reader(Endpoint, prefix=prefix) for prefix in ("", "endpoint_")
 )
-_delivery_values, delivery_from = writer(Delivery), reader(Delivery)
-attempt_values, attempt_from = writer(DeliveryAttempt), reader(DeliveryAttempt)
-hook_values, hook_from = writer(InboundHook), reader(InboundHook)
 
 
 def joined_endpoint(row: Row) -> Endpoint | None:
@@ -285,10 +280,3 @@ def decision_values(decision: Decision) -> Values:
 
 def user_values(user: User) -> Values:
     return _user_values(user) | {"name_folded": user.name.casefold()}
-
-
-def delivery_values(delivery: Delivery) -> Values:
-    """Return a delivery's row without `seq`, which the database generates."""
-    values = _delivery_values(delivery)
-    del values["seq"]
-    return values

@@ -25,18 +25,7 @@ from service.stores.sql.base import (
     upsert,
 )
 from service.stores.sql.engine import reading
-from service.stores.sql.rows import (
-    endpoint_from,
-    endpoint_values,
-    hook_from,
-    hook_values,
-    key_from,
-    key_values,
-    reader,
-    site_from,
-    site_values,
-    writer,
-)
+from service.stores.sql.rows import endpoint_from, endpoint_values, reader, writer
 from service.stores.sql.tables import applied as table
 from service.stores.sql.tables import inbound_hooks, inbound_seen, site_endpoints, site_keys, sites
 
@@ -47,8 +36,9 @@ _FIND_KEY = (
     .where(site_keys.c.secret_sha256 == sa.bindparam("secret_sha256"))
 )
 
-
+_site_values, _site_from = writer(Site), reader(Site)
 _joined_site_from = reader(Site, prefix="of_site_")
+_key_values, _key_from = writer(SiteKey), reader(SiteKey)
 
 
 class SiteStore(SqlStore):
@@ -64,7 +54,7 @@ class SiteStore(SqlStore):
         acts: Sequence[AuditEntry] = (),
     ) -> None:
         """Add a site, its first key and log entries. Raise `ConflictError` if its name is taken."""
-        if not insert_new(tx, sites, site_values(site)):
+        if not insert_new(tx, sites, _site_values(site)):
             raise ConflictError("there is a site of that name already")
         if key is not None:
             _insert_key(tx, key)
@@ -87,9 +77,9 @@ class SiteStore(SqlStore):
         """
         this = sites.c.id == site_id
         row = tx.execute(sa.select(sites).where(this).with_for_update()).one_or_none()
-        before = site_from(known(row, "site", site_id))
+        before = _site_from(known(row, "site", site_id))
         after = replace(before, settings=how(before.settings))
-        tx.execute(sa.update(sites).where(this).values(settings=site_values(after)["settings"]))
+        tx.execute(sa.update(sites).where(this).values(settings=_site_values(after)["settings"]))
         if act is not None and before != after:
             insert_entries(tx, act(before.settings, after.settings))
         return before, after
@@ -97,11 +87,11 @@ class SiteStore(SqlStore):
     def get(self, site_id: SiteId) -> Site:
         """Return a site. Raise `NotFoundError` if it is unknown."""
         query = sa.select(sites).where(sites.c.id == site_id)
-        return known(self._find(query, site_from), "site", site_id)
+        return known(self._find(query, _site_from), "site", site_id)
 
     def all(self) -> list[Site]:
         """Return all sites, by name."""
-        return self._list(sa.select(sites).order_by("name"), site_from)
+        return self._list(sa.select(sites).order_by("name"), _site_from)
 
     @transaction
     def add_key(
@@ -123,7 +113,7 @@ class SiteStore(SqlStore):
         """Return the key with this hash, valid or not, and its site; None if not found."""
         with reading(self._engine) as tx:
             row = tx.execute(_FIND_KEY, {"secret_sha256": secret_sha256}).one_or_none()
-        return None if row is None else (key_from(row), _joined_site_from(row))
+        return None if row is None else (_key_from(row), _joined_site_from(row))
 
     def list_keys(self, site_id: SiteId) -> list[SiteKey]:
         """Return a site's keys, oldest first, including revoked ones."""
@@ -132,7 +122,7 @@ class SiteStore(SqlStore):
             .where(site_keys.c.site_id == site_id)
             .order_by(site_keys.c.created_at, site_keys.c.id)
         )
-        return self._list(query, key_from)
+        return self._list(query, _key_from)
 
     @transaction
     def end_key(
@@ -153,7 +143,7 @@ class SiteStore(SqlStore):
             of_key = sa.select(site_keys.c.site_id).where(site_keys.c.id == key_id)
             query = sa.select(site_keys).where(site_keys.c.site_id == of_key.scalar_subquery())
             rows = tx.execute(query.order_by(site_keys.c.id).with_for_update())
-            check([key_from(row) for row in rows])
+            check([_key_from(row) for row in rows])
         statement = (
             sa.update(site_keys)
             .where(site_keys.c.id == key_id)
@@ -162,11 +152,11 @@ class SiteStore(SqlStore):
         )
         row = known(tx.execute(statement).one_or_none(), "key", key_id)
         insert_entries(tx, act)
-        return key_from(row)
+        return _key_from(row)
 
 
 def _insert_key(tx: sa.Connection, key: SiteKey) -> None:
-    if not insert_new(tx, site_keys, key_values(key)):
+    if not insert_new(tx, site_keys, _key_values(key)):
         raise ConflictError("there is such a key already")
 
 
@@ -264,6 +254,9 @@ def _lock(tx: sa.Connection, endpoint: Endpoint) -> Endpoint | None:
     return kept if kept and kept.secrets == endpoint.secrets else None
 
 
+_hook_values, _hook_from = writer(InboundHook), reader(InboundHook)
+
+
 class InboundStore(SqlStore):
     """Stores inbound hooks and the ids of their deliveries."""
 
@@ -271,21 +264,21 @@ class InboundStore(SqlStore):
     def add(self, tx: sa.Connection, hook: InboundHook, *, act: AuditEntry | None = None) -> None:
         """Add a hook. Raise `NotFoundError` for an unknown site, `ConflictError` for a taken id."""
         refuse_unknown(tx, sites, hook.site_id, "site")
-        if not insert_new(tx, inbound_hooks, hook_values(hook)):
+        if not insert_new(tx, inbound_hooks, _hook_values(hook)):
             raise ConflictError("there is such a hook already")
         insert_entries(tx, act)
 
     def get(self, hook_id: str) -> InboundHook | None:
         """Return a hook, revoked or not."""
         query = sa.select(inbound_hooks).where(inbound_hooks.c.id == hook_id)
-        return self._find(query, hook_from)
+        return self._find(query, _hook_from)
 
     def all(self, site_id: SiteId | None = None) -> list[InboundHook]:
         """Return hooks, oldest first."""
         query = sa.select(inbound_hooks).order_by(inbound_hooks.c.created_at, inbound_hooks.c.id)
         if site_id is not None:
             query = query.where(inbound_hooks.c.site_id == site_id)
-        return self._list(query, hook_from)
+        return self._list(query, _hook_from)
 
     @transaction
     def revoke(
@@ -303,7 +296,7 @@ class InboundStore(SqlStore):
         )
         row = known(tx.execute(statement).one_or_none(), "hook", hook_id)
         insert_entries(tx, act)
-        return hook_from(row)
+        return _hook_from(row)
 
     @transaction
     def remember(

@@ -66,7 +66,10 @@ _is_unsure = sa.and_(waits_for_review, comments.c.review_rank == UNSURE_RANK)
 
 
 class VerdictStore(SqlStore):
-    """Stores verdicts, one per comment and never changed, and second opinions."""
+    """Stores verdicts, one per comment and never changed, and second opinions.
+
+    Reads the facts about a comment's author and post that sites' rules need.
+    """
 
     @transaction
     def add(
@@ -136,6 +139,51 @@ class VerdictStore(SqlStore):
         place_waiting(tx, row.site_id, None, 1, is_it)
         return opinion is not None
 
+    def find_rule_facts(
+        self, judged: Sequence[tuple[Comment, SiteRules]], *, before: datetime | None = None
+    ) -> list[RuleFacts]:
+        """Return the facts of each comment, in order; an author's comments count until `before`.
+
+        It runs two statements per thousand comments, and none if no rule needs facts.
+        """
+        accounts = {
+            one.account_key
+            for comment, rules in judged
+            for one in comment.sender.generations
+            if one.account_key
+            and (rules.hold_first_comment or rules.link_min_approved or rules.link_min_days)
+        }
+        posts = {
+            (comment.site_id, comment.post.url)
+            for comment, rules in judged
+            if rules.max_post_days and comment.post.url and not comment.post.published_at
+        }
+        if not accounts and not posts:
+            return [RuleFacts()] * len(judged)
+        published = _published if before is None else _published.where(_received < before)
+        people: dict[str | None, tuple[int, datetime]] = {}
+        seen: dict[tuple[SiteId, str | None], datetime] = {}
+        with reading(self._engine) as tx:
+            for key, number, first in rows_in(tx, published, _account, sorted(accounts)):
+                people[key] = (number, first)
+            for pairs in chunks(sorted(posts)):
+                sites, urls = zip(*pairs, strict=True)
+                query = _posts.where(_site.in_({*sites}), _url.in_({*urls}))
+                for site_id, url, first in tx.execute(query):
+                    seen[site_id, url] = first
+        found = []
+        for comment, _ in judged:
+            keys = {one.account_key for one in comment.sender.generations}
+            known = [people[key] for key in keys if key in people]
+            found.append(
+                RuleFacts(
+                    approved=sum(number for number, _ in known),
+                    first_approved=min((first for _, first in known), default=None),
+                    post_seen=seen.get((comment.site_id, comment.post.url)),
+                )
+            )
+        return found
+
 
 def _add(
     tx: sa.Connection, new: Mapping[CommentId, Verdict], audit: frozenset[CommentId]
@@ -195,55 +243,6 @@ _published = (
     .group_by(_account)
 )
 _posts = sa.select(_site, _url, _first).where(has_short_post_url).group_by(_site, _url)
-
-
-class RuleFactStore(SqlStore):
-    """Reads the facts about a comment's author and post that sites' rules need."""
-
-    def find(
-        self, judged: Sequence[tuple[Comment, SiteRules]], *, before: datetime | None = None
-    ) -> list[RuleFacts]:
-        """Return the facts of each comment, in order; an author's comments count until `before`.
-
-        It runs two statements per thousand comments, and none if no rule needs facts.
-        """
-        accounts = {
-            one.account_key
-            for comment, rules in judged
-            for one in comment.sender.generations
-            if one.account_key
-            and (rules.hold_first_comment or rules.link_min_approved or rules.link_min_days)
-        }
-        posts = {
-            (comment.site_id, comment.post.url)
-            for comment, rules in judged
-            if rules.max_post_days and comment.post.url and not comment.post.published_at
-        }
-        if not accounts and not posts:
-            return [RuleFacts()] * len(judged)
-        published = _published if before is None else _published.where(_received < before)
-        people: dict[str | None, tuple[int, datetime]] = {}
-        seen: dict[tuple[SiteId, str | None], datetime] = {}
-        with reading(self._engine) as tx:
-            for key, number, first in rows_in(tx, published, _account, sorted(accounts)):
-                people[key] = (number, first)
-            for pairs in chunks(sorted(posts)):
-                sites, urls = zip(*pairs, strict=True)
-                query = _posts.where(_site.in_({*sites}), _url.in_({*urls}))
-                for site_id, url, first in tx.execute(query):
-                    seen[site_id, url] = first
-        found = []
-        for comment, _ in judged:
-            keys = {one.account_key for one in comment.sender.generations}
-            known = [people[key] for key in keys if key in people]
-            found.append(
-                RuleFacts(
-                    approved=sum(number for number, _ in known),
-                    first_approved=min((first for _, first in known), default=None),
-                    post_seen=seen.get((comment.site_id, comment.post.url)),
-                )
-            )
-        return found
 
 
 class ReportStore(SqlStore):

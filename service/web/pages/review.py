@@ -351,7 +351,7 @@ def _sender_of(case: Case) -> SenderRecord | None:
     """Return the sender's record at the user's sites, or None if it is empty."""
     if case.withdrawn_at is not None:
         return None
-    record = services.sender_records.look_up(case.comment, site_ids=moderator().site_ids)
+    record = services.personal_data.look_up(case.comment, site_ids=moderator().site_ids)
     return record if record.traits else None
 
 
