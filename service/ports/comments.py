@@ -11,8 +11,6 @@ from service.domain.comment import Comment, CommentId, Lane
 from service.domain.delivery import Endpoint
 from service.domain.site import SiteSettings
 
-# Imports numpy, which is slow to load and which few processes need.
-
 
 class AddOutcome(StrEnum):
     """The result of adding a comment."""

@@ -54,8 +54,7 @@ class CaseStore(SqlStore):
 
     def get(self, comment_id: CommentId, *, site_id: SiteId | None = None) -> Case:
         """Return a case. Raise `NotFoundError` if it is unknown or belongs to another site."""
-        with reading(self._engine) as tx:
-            cases = load_cases(tx, [comment_id])
+        cases = self.find([comment_id])
         found = next((one for one in cases if site_id in (None, one.comment.site_id)), None)
         return known(found, "comment", comment_id)
 

@@ -30,16 +30,9 @@ from service.stores.sql.base import (
 )
 from service.stores.sql.engine import reading
 from service.stores.sql.review_queue import place_waiting
-from service.stores.sql.rows import (
-    Values,
-    comment_from,
-    joined_endpoint,
-    reader,
-    sent_values,
-    settings_from,
-)
+from service.stores.sql.rows import Values, comment_from, reader, sent_values, settings_from
 from service.stores.sql.search import mark_for_index
-from service.stores.sql.sites import JOINED_ENDPOINT
+from service.stores.sql.sites import JOINED_ENDPOINT, joined_endpoint
 from service.stores.sql.tables import (
     comments,
     decisions,

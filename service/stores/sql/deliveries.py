@@ -32,8 +32,8 @@ from service.stores.sql.base import (
     transaction,
 )
 from service.stores.sql.engine import reading
-from service.stores.sql.rows import Values, joined_endpoint, reader, writer
-from service.stores.sql.sites import JOINED_ENDPOINT
+from service.stores.sql.rows import Values, reader, writer
+from service.stores.sql.sites import JOINED_ENDPOINT, joined_endpoint
 from service.stores.sql.tables import (
     comments,
     deliveries,

@@ -26,7 +26,6 @@ from service.domain.comment import (
     Sender,
 )
 from service.domain.decision import Decision
-from service.domain.delivery import Endpoint
 from service.domain.form import behaviour_values, read_behaviour
 from service.domain.site import SiteSettings
 from service.domain.text import phrase_from, phrase_values
@@ -261,16 +260,6 @@ settings_from = json_reader(SiteSettings)
 _user_values, user_from = writer(User), reader(User)
 entry_values, entry_from = writer(AuditEntry), reader(AuditEntry)
 report_values, report_from = writer(Report), reader(Report)
-
-endpoint_values = writer(Endpoint)
-endpoint_from, _joined_endpoint_from = (
-    reader(Endpoint, prefix=prefix) for prefix in ("", "endpoint_")
-)
-
-
-def joined_endpoint(row: Row) -> Endpoint | None:
-    """Return the endpoint of a row with `JOINED_ENDPOINT`, None if the site has none."""
-    return _joined_endpoint_from(row) if row.endpoint_site_id is not None else None
 
 
 def decision_values(decision: Decision) -> Values:

@@ -25,7 +25,7 @@ from service.stores.sql.base import (
     upsert,
 )
 from service.stores.sql.engine import reading
-from service.stores.sql.rows import endpoint_from, endpoint_values, reader, writer
+from service.stores.sql.rows import Row, reader, writer
 from service.stores.sql.tables import applied as table
 from service.stores.sql.tables import inbound_hooks, inbound_seen, site_endpoints, site_keys, sites
 
@@ -162,6 +162,13 @@ def _insert_key(tx: sa.Connection, key: SiteKey) -> None:
 
 # For a query that joins `site_endpoints`; `joined_endpoint` reads it.
 JOINED_ENDPOINT = tuple(column.label(f"endpoint_{column.name}") for column in site_endpoints.c)
+_endpoint_values, _endpoint_from = writer(Endpoint), reader(Endpoint)
+_joined_endpoint_from = reader(Endpoint, prefix="endpoint_")
+
+
+def joined_endpoint(row: Row) -> Endpoint | None:
+    """Return the endpoint of a row with `JOINED_ENDPOINT`, None if the site has none."""
+    return _joined_endpoint_from(row) if row.endpoint_site_id is not None else None
 
 
 class EndpointStore(SqlStore):
@@ -189,15 +196,15 @@ class EndpointStore(SqlStore):
         query = sa.select(site_endpoints).where(site_endpoints.c.site_id == site_id)
         known(tx.scalar(site), "site", site_id)
         row = tx.execute(query).one_or_none()
-        endpoint = how(None if row is None else endpoint_from(row))
-        put_row(tx, site_endpoints, endpoint_values(endpoint))
+        endpoint = how(None if row is None else _endpoint_from(row))
+        put_row(tx, site_endpoints, _endpoint_values(endpoint))
         insert_entries(tx, act)
         return endpoint
 
     def get(self, site_id: SiteId) -> Endpoint | None:
         """Return a site's endpoint, None if it has none."""
         query = sa.select(site_endpoints).where(site_endpoints.c.site_id == site_id)
-        return self._find(query, endpoint_from)
+        return self._find(query, _endpoint_from)
 
     @transaction
     def remove(self, tx: sa.Connection, site_id: SiteId, *, act: AuditEntry | None = None) -> None:
@@ -250,7 +257,7 @@ def _lock(tx: sa.Connection, endpoint: Endpoint) -> Endpoint | None:
         .with_for_update()
     )
     row = tx.execute(query).one_or_none()
-    kept = None if row is None else endpoint_from(row)
+    kept = None if row is None else _endpoint_from(row)
     return kept if kept and kept.secrets == endpoint.secrets else None
 
 
