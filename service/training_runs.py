@@ -34,7 +34,6 @@ from service.domain.errors import ConflictError, TrainingFailedError, TrainingSt
 from service.domain.retraining import (
     RetrainingOptions,
     RetrainingReport,
-    TrainingProgress,
     report_fields,
 )
 from service.install_commands import install_command
@@ -107,12 +106,13 @@ class TrainingProcesses:
         options: RetrainingOptions,
         *,
         dry_run: bool,
-        told: Callable[[TrainingProgress], None],
+        told: Callable[[str, float], None],
         goes_on: Callable[[], bool],
     ) -> RetrainingReport:
         """Train on a run's decisions, or resume the run.
 
-        `told` is called about once a second; an exception from it stops the run and propagates.
+        `told` is called about once a second with the present step and the finished share in [0, 1];
+        an exception from it stops the run and propagates.
         Raise `TrainingStoppedError`, resumable, once `goes_on` returns False, or
         `TrainingFailedError`.
         """
@@ -186,7 +186,7 @@ class TrainingProcesses:
         self,
         process: subprocess.Popen[bytes],
         run_id: str,
-        told: Callable[[TrainingProgress], None],
+        told: Callable[[str, float], None],
         goes_on: Callable[[], bool],
     ) -> None:
         """Report its progress until it ends. Raise `TrainingStoppedError` when it is to stop."""
@@ -198,11 +198,10 @@ class TrainingProcesses:
                     raise TrainingStoppedError("the training was stopped") from None
                 state = self.read_json(run_id, STATE_FILE)
                 share = state.get("share_done")
-                progress = TrainingProgress(
-                    step=str(state.get("step") or "")[:60],
-                    share_done=min(1.0, max(0.0, share)) if isinstance(share, int | float) else 0.0,
+                told(
+                    str(state.get("step") or "")[:60],
+                    min(1.0, max(0.0, share)) if isinstance(share, int | float) else 0.0,
                 )
-                told(progress)
 
     def _why(self, run_id: str, code: int, errors: Path) -> str:
         """Return why the program failed: its stated reason, else its last line of errors."""

@@ -19,7 +19,6 @@ from service.domain.retraining import (
     Recommendation,
     RetrainingOptions,
     RetrainingReport,
-    TrainingProgress,
     report_values,
 )
 from service.training_runs import RunFiles, TrainingProcesses
@@ -103,12 +102,12 @@ class MemoryRuns:
         options: RetrainingOptions,
         *,
         dry_run: bool,
-        told: Callable[[TrainingProgress], None],
+        told: Callable[[str, float], None],
         goes_on: Callable[[], bool],
     ) -> RetrainingReport:
         self.trained.append((run_id, options, dry_run))
         self.meanwhile()
-        told(TrainingProgress(step="fit", share_done=0.5))
+        told("fit", 0.5)
         if not goes_on():
             raise TrainingStoppedError("stopped")
         if self.fails:

@@ -24,7 +24,6 @@ from service.domain.retraining import (
     RetrainingOptions,
     RetrainingReport,
     RetrainingState,
-    TrainingProgress,
 )
 from service.moderation.acts import record_act
 from service.moderation.export_labelled import decisions_for_training
@@ -190,7 +189,7 @@ def retrain_command(
 @contextmanager
 def _followed(
     label: str,
-) -> Iterator[tuple[Callable[[TrainingProgress], None], Callable[[], bool]]]:
+) -> Iterator[tuple[Callable[[str, float], None], Callable[[], bool]]]:
     """Yield a function that shows progress, and one that returns False after a signal.
 
     Ctrl-C, SIGTERM and SIGHUP stop the training in order.
@@ -202,7 +201,7 @@ def _followed(
         output.progress_bar(label, 100) as bar,
     ):
         yield (
-            lambda now: bar.update(round(now.share_done * 100) - bar.pos, now.step),
+            lambda step, share_done: bar.update(round(share_done * 100) - bar.pos, step),
             lambda: not received,
         )
 

@@ -75,14 +75,6 @@ class RetrainingReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrainingProgress:
-    """A training program's present step, and the finished share in [0, 1]."""
-
-    step: str
-    share_done: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Retraining:
     """One retraining with its progress; `seen_at` is its last heartbeat.
 

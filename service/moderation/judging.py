@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -42,14 +43,13 @@ log = logging.getLogger(__name__)
 class StageTimer:
     """Measures consecutive stages by a clock in seconds that never goes back."""
 
-    def __init__(self, monotonic: Callable[[], float] = lambda: 0.0) -> None:
-        self._monotonic = monotonic
-        self._last = monotonic()
+    def __init__(self) -> None:
+        self._last = time.perf_counter()
         self.seconds: dict[Stage, float] = {}
 
     def end(self, stage: Stage) -> None:
         """End this stage or a part of it, which began when the last one ended."""
-        now = self._monotonic()
+        now = time.perf_counter()
         self.seconds[stage] = self.seconds.get(stage, 0.0) + now - self._last
         self._last = now
 
@@ -244,7 +244,7 @@ def _try_apart(
 def _try_batch(
     attempts: Sequence[Attempt], services: Services, *, untried: bool
 ) -> list[CommentId]:
-    timer = StageTimer(services.observer.monotonic)
+    timer = StageTimer()
     began = services.clock()
     comments = [a.comment for a in attempts]
     ids = [comment.id for comment in comments]

@@ -26,7 +26,6 @@ from service.domain.retraining import (
     RetrainingOptions,
     RetrainingReport,
     RetrainingState,
-    TrainingProgress,
 )
 from service.moderation.acts import make_act, record_act
 from service.moderation.export_labelled import decisions_for_training
@@ -61,7 +60,7 @@ def retrain(
     promotes: bool = False,
     force: bool = False,
     resumes_only: bool = False,
-    told: Callable[[TrainingProgress], None] = lambda _: None,
+    told: Callable[[str, float], None] = lambda _step, _share: None,
     goes_on: Callable[[], bool] = lambda: True,
 ) -> Retraining:
     """Retrain as asked, or continue the unfinished one with the same options; return the result.
@@ -91,16 +90,16 @@ def try_retraining(
     services: Services,
     runs: TrainingProcesses,
     *,
-    told: Callable[[TrainingProgress], None] = lambda _: None,
+    told: Callable[[str, float], None] = lambda _step, _share: None,
     goes_on: Callable[[], bool] = lambda: True,
 ) -> RetrainingReport:
     """Return the data and estimated costs; store nothing. Raises as `retrain`."""
     run_id = services.new_id("try")
     with _exclusively(services, runs) as renew:
 
-        def hear(progress: TrainingProgress) -> None:
+        def hear(step: str, share_done: float) -> None:
             renew()
-            told(progress)
+            told(step, share_done)
 
         try:
             decisions = decisions_for_training(services, until=services.clock())
@@ -186,15 +185,15 @@ def _train(
     runs: TrainingProcesses,
     *,
     renew: Callable[[], None],
-    told: Callable[[TrainingProgress], None],
+    told: Callable[[str, float], None],
     goes_on: Callable[[], bool],
 ) -> Retraining:
     latest, noted_at = running, services.clock()
 
-    def hear(progress: TrainingProgress) -> None:
+    def hear(step: str, share_done: float) -> None:
         nonlocal latest, noted_at
         now = services.clock()
-        latest = replace(latest, step=progress.step, share_done=progress.share_done, seen_at=now)
+        latest = replace(latest, step=step, share_done=share_done, seen_at=now)
         if now - noted_at >= _PROGRESS_EVERY:
             noted_at = now
             try:
@@ -203,7 +202,7 @@ def _train(
             except StoreUnavailableError:
                 # No other retraining can begin while the database is unavailable.
                 log.warning("the database is away, the training goes on")
-        told(progress)
+        told(step, share_done)
 
     try:
         report = runs.train(running.id, running.options, dry_run=False, told=hear, goes_on=goes_on)

@@ -34,10 +34,6 @@ class Observer:
     Methods never raise or block. They may keep ids and numbers, but no text, names or addresses.
     """
 
-    def monotonic(self) -> float:
-        """Return the seconds of a monotonic clock, to time stages."""
-        return 0.0
-
     def kept(self, comments: Sequence[NewComment], added: Sequence[Added], *, at: datetime) -> None:
         """Comments were stored, with these results, and queued."""
 

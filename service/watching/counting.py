@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter as Tally
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -120,9 +119,6 @@ class CountingObserver(Observer):
         if process == "background":
             for ended in _DELIVERED.values():
                 self._told.labels(ended)
-
-    def monotonic(self) -> float:
-        return time.perf_counter()
 
     def kept(self, comments: Sequence[NewComment], added: Sequence[Added], *, at: datetime) -> None:
         outcomes = Tally(

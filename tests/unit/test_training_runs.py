@@ -41,7 +41,7 @@ def runs(tmp_path, told):
     return processes(tmp_path)
 
 
-def train(runs, options=None, *, goes_on=lambda: True, told=lambda _: None):
+def train(runs, options=None, *, goes_on=lambda: True, told=lambda _step, _share: None):
     wanted = options or RetrainingOptions()
     return runs.train("rtr_1", wanted, dry_run=False, told=told, goes_on=goes_on)
 
@@ -86,11 +86,11 @@ def test_progress_is_passed_on_and_a_stopped_run_goes_on_where_it_was(runs, told
     heard = []
 
     with pytest.raises(TrainingStoppedError):
-        train(runs, told=heard.append, goes_on=lambda: "fit" not in {p.step for p in heard})
+        train(runs, told=lambda *one: heard.append(one), goes_on=lambda: "fit" not in dict(heard))
     (told / "waits").unlink()
     report = train(runs)
 
-    assert max(progress.share_done for progress in heard) == 0.5
+    assert max(share for _, share in heard) == 0.5
     assert report.version == "candidate"
     assert len((told / "started").read_text().splitlines()) == 2
     assert list(runs.kept_labels("rtr_1")) == [("c0", "spam"), ("c1", "spam"), ("c2", "spam")]
@@ -138,7 +138,7 @@ def test_the_program_ends_with_whoever_started_it_even_by_sigkill(tmp_path, told
         "runs = processes(Path(sys.argv[1]))\n"
         "runs.keep_decisions('rtr_1', [{'id': 'c1'}])\n"
         "with runs.only_one():\n"
-        "    runs.train('rtr_1', RetrainingOptions(), dry_run=False, told=lambda _: None,"
+        "    runs.train('rtr_1', RetrainingOptions(), dry_run=False, told=lambda *_: None,"
         " goes_on=lambda: True)\n"
     )
     parent = subprocess.Popen([sys.executable, "-c", script, str(tmp_path)], cwd=ROOT)
