@@ -11,8 +11,7 @@ from pathlib import Path
 import click
 
 from models.errors import ModelVersionError
-from service.commands.opening import command_settings, data_dir_option, find_installation
-from service.commands.output import json_option, open_whole, print_rows, progress_bar
+from service.commands import opening, output
 from service.data_folder import PRIVATE_FILE, DataFolder
 from service.process_lock import only_one
 from service.start_error import ExitCode, StartError
@@ -34,7 +33,7 @@ _IN_THE_WAY = (
 
 @click.command("backup")
 @click.argument("file", type=click.Path(dir_okay=False))
-@data_dir_option
+@opening.data_dir_option
 def backup_command(file: str) -> None:
     """Write the embedded database, the secret key, imported lists and own models into FILE (.tar).
 
@@ -46,14 +45,14 @@ def backup_command(file: str) -> None:
     included: they are filled again from its decisions. Of the models that were trained here, the
     current and the previous one are included. Keep the file as safe as the machine itself.
     """
-    settings = command_settings()
+    settings = opening.command_settings()
     if settings.database_url is not None:
         msg = (
             "this installation keeps its data in another database (SLOPSIEVE_DATABASE_URL): "
             "back that one up with its own tool, such as pg_dump, and keep the secret keys with it"
         )
         raise StartError(msg, ExitCode.DATABASE)
-    folder = find_installation(settings)
+    folder = opening.find_installation(settings)
     if not folder.database_file.exists():
         msg = f"there is no database in the data folder {folder.path} to back up"
         raise StartError(msg, ExitCode.DATA_FOLDER)
@@ -61,7 +60,7 @@ def backup_command(file: str) -> None:
         copied = Path(staging) / DATABASE
         try:
             _copy_database(folder.database_file, copied)
-            with open_whole(file, mode=PRIVATE_FILE) as stream:
+            with output.open_whole(file, mode=PRIVATE_FILE) as stream:
                 parts = backup_archive.find_parts(folder, copied)
                 count = backup_archive.write(stream, parts)
         except ModelVersionError as error:
@@ -77,14 +76,14 @@ def backup_command(file: str) -> None:
 
 @click.command("restore")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False))
-@data_dir_option
+@opening.data_dir_option
 def restore_command(file: str) -> None:
     """Restore a backup into a data folder without an installation.
 
     Every file is checked against its SHA-256, and the database by SQLite, before anything is
     written to its place. Histories are filled again at the next start.
     """
-    folder = DataFolder(command_settings().data_dir)
+    folder = DataFolder(opening.command_settings().data_dir)
     with only_one(folder.lock_file):
         taken = [name for name in _IN_THE_WAY if (folder.path / name).exists()]
         if taken:
@@ -143,8 +142,8 @@ def _not_backed_up(why: str) -> StartError:
     "because others can read command lines.",
 )
 @click.option("--resume", is_flag=True, help="Continue a move that was stopped.")
-@data_dir_option
-@json_option
+@opening.data_dir_option
+@output.json_option
 def move_command(*, url: str, resume: bool) -> None:
     """Copy everything into another, empty database, and compare both sides by checksum.
 
@@ -152,8 +151,8 @@ def move_command(*, url: str, resume: bool) -> None:
     SLOPSIEVE_DATABASE_URL set to the new one. Histories in Valkey stay where they are. What the
     search finds is filled again after the start, the newest comments first.
     """
-    settings = command_settings()
-    folder = find_installation(settings)
+    settings = opening.command_settings()
+    folder = opening.find_installation(settings)
     source = open_engine(settings, folder)
     try:
         target = create_engine(url)
@@ -163,13 +162,13 @@ def move_command(*, url: str, resume: bool) -> None:
     with only_one(folder.lock_file) if embedded else nullcontext():
         fit_schema(source, settings)
         migrate(target)
-        with progress_bar("Moving rows") as bar:
+        with output.progress_bar("Moving rows") as bar:
             move_rows(source, target, resume=resume, told=bar.update)
-        with progress_bar("Comparing rows") as bar:
+        with output.progress_bar("Comparing rows") as bar:
             compared = compare(source, target, told=bar.update)
     source.dispose()
     target.dispose()
-    print_rows(
+    output.print_rows(
         [
             {
                 "table": one.table,

@@ -14,8 +14,7 @@ from typing import Any
 
 import click
 
-from service.commands.opening import with_services
-from service.commands.output import one_line, print_rows, progress_bar
+from service.commands import opening, output
 from service.domain.comment import CommentId
 from service.domain.verdict import Outcome, Verdict
 from service.moderation.sites import add_site, issue_key, revoke_key
@@ -47,7 +46,7 @@ Row = Mapping[str, Any]
     help="How many comments to post; the same ones at every run.",
 )
 @click.option("--url", help="Where Slopsieve runs, if not at its configured address.")
-@with_services
+@opening.with_services
 def demo_command(services: Services, count: int, url: str | None) -> None:
     """Post labelled comments over HTTP, show their verdicts.
 
@@ -72,7 +71,7 @@ def demo_command(services: Services, count: int, url: str | None) -> None:
     started = time.monotonic()
     try:
         ids: list[CommentId] = []
-        with progress_bar("Posted comments", len(rows)) as bar:
+        with output.progress_bar("Posted comments", len(rows)) as bar:
             for start in range(0, len(rows), _POSTED_AT_ONCE):
                 ids += _post(rows[start : start + _POSTED_AT_ONCE], base_url, issued.secret)
                 bar.update(len(ids) - bar.pos)
@@ -103,7 +102,7 @@ def _post(rows: Sequence[Row], base_url: str, secret: str) -> list[CommentId]:
 def _await_verdicts(ids: Sequence[CommentId], services: Services) -> list[Verdict]:
     verdicts: list[Verdict] = []
     deadline = time.monotonic() + 120
-    with progress_bar("Judged comments", len(ids)) as bar:
+    with output.progress_bar("Judged comments", len(ids)) as bar:
         for comment_id in ids:
             while (verdict := services.cases.get(comment_id).verdict) is None:
                 if time.monotonic() > deadline:
@@ -140,12 +139,12 @@ def _show(
         chosen = [one for one in judged if one[1].outcome is outcome]
         for row, verdict in chosen[:5]:
             styled = click.style(f"{outcome:<6}", fg=colour)
-            text = one_line(row["text"])
+            text = output.one_line(row["text"])
             text = text if len(text) <= _TEXT_SHOWN else f"{text[: _TEXT_SHOWN - 1]}…"
             click.echo(f"{styled} {verdict.p_spam:.3f}  {text}\n{'':14}{_reason(verdict)}")
     counted = Counter((row["label"], verdict.outcome) for row, verdict in judged)
     click.secho("\nLabels against verdicts", bold=True)
-    print_rows(
+    output.print_rows(
         [
             {"label": label, **{outcome: counted[label, outcome] for outcome in Outcome}}
             for label in ("ham", "spam")

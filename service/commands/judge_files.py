@@ -14,14 +14,7 @@ from typing import Any, BinaryIO, NamedTuple
 import click
 
 from models.card_figures import read_card
-from service.commands.output import (
-    MAX_FAULTS_SHOWN,
-    STDOUT,
-    columns,
-    open_whole,
-    out_option,
-    with_progress,
-)
+from service.commands import output
 from service.domain.comment import MAX_TEXT_BYTES, Comment
 from service.domain.dataset_row import LABELS, comment_from_row, label_problems
 from service.domain.errors import ModelUnavailableError, Problem
@@ -70,7 +63,7 @@ def open_judging() -> Judging:
 
 @click.command("score")
 @click.argument("file", type=files_type)
-@out_option
+@output.out_option
 def score_command(file: str, out: str) -> None:
     """Judge the comments in FILE, one verdict a line.
 
@@ -78,10 +71,10 @@ def score_command(file: str, out: str) -> None:
     Unknown keys are ignored. A line that holds no comment is reported and left out; the command
     then ends with 1.
     """
-    if out != STDOUT and file != STDIN and Path(out).resolve() == Path(file).resolve():
+    if out != output.STDOUT and file != STDIN and Path(out).resolve() == Path(file).resolve():
         raise click.UsageError("--out would replace FILE; name another file.")
     judging, tally = open_judging(), Tally()
-    with open_whole(out) as stream, InputFile(file) as opened:
+    with output.open_whole(out) as stream, InputFile(file) as opened:
         for _, verdict in judge_file(opened, judging, tally, labelled=False):
             write_row(stream, verdict_to_json(verdict))
     _finish(tally)
@@ -106,7 +99,7 @@ def evaluate_command(files: tuple[str, ...], out: str) -> None:
     scores, spans, summaries = figures.ScoreCollector(), SpanCollector(), []
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
-    with open_whole(str(folder / "scores.jsonl")) as stream:
+    with output.open_whole(str(folder / "scores.jsonl")) as stream:
         for file in files:
             before = replace(tally)
             with InputFile(file, hashed=True) as opened:
@@ -139,7 +132,7 @@ def evaluate_command(files: tuple[str, ...], out: str) -> None:
     as_json = json.dumps(markdown.evaluation_to_json(evaluation), indent=1, allow_nan=False)
     as_page = markdown.render_markdown(evaluation)
     for name, content in {"report.json": as_json, "report.md": as_page}.items():
-        with open_whole(str(folder / name)) as stream:
+        with output.open_whole(str(folder / name)) as stream:
             stream.write(content.encode())
     click.echo(f"The report is {click.format_filename(str(folder / 'report.md'))}.", err=True)
     _finish(tally)
@@ -163,7 +156,7 @@ class Tally:
     def add_fault(self, file: InputFile, line: Broken) -> None:
         """Count a broken line, and print its problem."""
         self.broken += 1
-        if self.broken > MAX_FAULTS_SHOWN:
+        if self.broken > output.MAX_FAULTS_SHOWN:
             return
         where = f"{click.format_filename(file.name)}, line {line.number:,}"
         for problem in line.problems:
@@ -191,7 +184,7 @@ def judge_file(
     All histories are empty. A comment that cannot be judged is reported as a broken line; the
     others are judged.
     """
-    lines = with_progress(file, tally.whole_lines(file, labelled=labelled), file.name)
+    lines = output.with_progress(file, tally.whole_lines(file, labelled=labelled), file.name)
     while batch := list(islice(lines, judging.batch_size)):
         for line, verdict in zip(batch, _judge(batch, judging.model), strict=True):
             if isinstance(verdict, Broken):
@@ -218,11 +211,11 @@ def verdict_to_json(verdict: Verdict) -> dict[str, object]:
     """Return a verdict as one line of `scores.jsonl`."""
     return {
         "id": verdict.comment_id,
-        **columns(verdict, "p_spam", "model_p_spam", "score", "outcome", "degraded"),
+        **output.columns(verdict, "p_spam", "model_p_spam", "score", "outcome", "degraded"),
         "signals": [
             {
-                **columns(part.signal, "name", "strength"),
-                **columns(part, "weight", "contribution"),
+                **output.columns(part.signal, "name", "strength"),
+                **output.columns(part, "weight", "contribution"),
                 "weight_kind": part.kind,
                 "reason": part.signal.reason,
                 "spans": _pairs(part.signal.spans),

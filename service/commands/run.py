@@ -8,13 +8,7 @@ from pathlib import Path
 
 import click
 
-from service.commands.opening import (
-    command_settings,
-    data_dir_option,
-    describe_unavailable,
-    find_installation,
-)
-from service.commands.output import columns, json_option, one_line, print_rows, prints_json
+from service.commands import opening, output
 from service.data_folder import DataFolder
 from service.domain.errors import StoreUnavailableError
 from service.domain.finding import State
@@ -33,7 +27,7 @@ _HOMES = ("/home", "/root", "/run/user")
     type=click.IntRange(0, 65_535),
     help="The port to listen on; 0 chooses a free one (SLOPSIEVE_PORT).",
 )
-@data_dir_option
+@opening.data_dir_option
 @click.option(
     "--workers",
     type=click.IntRange(1, 64),
@@ -53,11 +47,11 @@ def up_command(host: str | None, port: int | None, workers: int, *, as_json: boo
     check_packages()
     from service.supervisor.supervise import supervise
 
-    supervise(command_settings(host=host, port=port), workers=workers, as_json=as_json)
+    supervise(opening.command_settings(host=host, port=port), workers=workers, as_json=as_json)
 
 
 @click.command("restart")
-@data_dir_option
+@opening.data_dir_option
 def restart_command() -> None:
     """Restart a running Slopsieve's parts one after another, without refusing a request.
 
@@ -66,7 +60,7 @@ def restart_command() -> None:
     """
     from service.supervisor.supervise import RESTART_SIGNAL
 
-    folder = DataFolder(command_settings().data_dir, prove=False)
+    folder = DataFolder(opening.command_settings().data_dir, prove=False)
     pid = holder(folder.lock_file)
     if pid is None:
         msg = f"nothing runs on the data folder {folder.path}: start it with `slopsieve up`"
@@ -77,14 +71,14 @@ def restart_command() -> None:
 
 @click.command("first-run")
 @click.option("--forget", is_flag=True, help="Delete it: it was written down elsewhere.")
-@data_dir_option
+@opening.data_dir_option
 def first_run_command(*, forget: bool) -> None:
     """Show the first site's key and the first moderator's password again.
 
     Only the owner of the data folder can read them, until `--forget`, or until Slopsieve is started
     again after the moderator chose a password of their own.
     """
-    folder = DataFolder(command_settings().data_dir, prove=False)
+    folder = DataFolder(opening.command_settings().data_dir, prove=False)
     file = folder.first_run_file
     if not file.exists():
         raise click.ClickException(
@@ -99,9 +93,9 @@ def first_run_command(*, forget: bool) -> None:
 
 
 @click.command("doctor")
-@data_dir_option
+@opening.data_dir_option
 @click.option("--quick", is_flag=True, help="Do not read the whole database for damage.")
-@json_option
+@output.json_option
 def doctor_command(*, quick: bool) -> None:
     """Check the installation and name a remedy for each problem.
 
@@ -109,18 +103,18 @@ def doctor_command(*, quick: bool) -> None:
     """
     from service.doctor.examine import examine
 
-    findings = list(examine(os.environ, command_settings, deep=not quick))
+    findings = list(examine(os.environ, opening.command_settings, deep=not quick))
     ok, warned, failed = (sum(one.state is state for one in findings) for state in State)
-    if prints_json():
-        print_rows(
+    if output.prints_json():
+        output.print_rows(
             [
-                {**columns(one, "state", "check"), "finding": one.says, "remedy": one.remedy}
+                {**output.columns(one, "state", "check"), "finding": one.says, "remedy": one.remedy}
                 for one in findings
             ]
         )
     else:
         for one in findings:
-            click.echo(f"{one.state.value:<4}  {one.check}: {one_line(one.says)}")
+            click.echo(f"{one.state.value:<4}  {one.check}: {output.one_line(one.says)}")
             if one.remedy:
                 click.echo(f"      {one.remedy}")
         click.echo(f"\n{ok} well, {warned} to look at, {failed} failing.")
@@ -128,7 +122,7 @@ def doctor_command(*, quick: bool) -> None:
 
 
 @click.command("migrate")
-@data_dir_option
+@opening.data_dir_option
 @click.option(
     "--to", metavar="REVISION", help="Migrate up or down to this revision instead, e.g. m0021."
 )
@@ -138,9 +132,9 @@ def migrate_command(to: str | None, *, lose_data: bool) -> None:
     from service.stores.migrations import UnfitSchemaError, UnknownRevisionError, lost_by, migrate
     from service.wiring import open_engine
 
-    settings = command_settings()
+    settings = opening.command_settings()
     if settings.database_url is None:
-        find_installation(settings)
+        opening.find_installation(settings)
     engine = open_engine(
         settings, DataFolder(settings.data_dir, prove=settings.database_url is None)
     )
@@ -155,7 +149,7 @@ def migrate_command(to: str | None, *, lose_data: bool) -> None:
             raise StartError(msg, ExitCode.DATABASE)
         changed = migrate(engine, to=to)
     except StoreUnavailableError as error:
-        raise StartError(describe_unavailable(error), ExitCode.DATABASE) from error
+        raise StartError(opening.describe_unavailable(error), ExitCode.DATABASE) from error
     except (UnfitSchemaError, UnknownRevisionError) as error:
         raise StartError(str(error), ExitCode.DATABASE) from error
     finally:

@@ -9,8 +9,7 @@ from typing import Any
 
 import click
 
-from service.commands import opening
-from service.commands.output import columns, print_rows
+from service.commands import opening, output
 from service.domain.decision import Mode
 from service.domain.errors import invalid_input
 from service.domain.list_entry import Effect, EntryFilter, EntryKind, ListEntry
@@ -35,7 +34,7 @@ def sites_add(services: Services, name: str, *, akismet: bool) -> None:
     row = {"site_id": site.id, "name": site.name, "key_id": issued.key.id, "key": issued.secret}
     if akismet:
         row |= _akismet_key(site, services)
-    print_rows([row])
+    output.print_rows([row])
 
 
 @sites_group.command("list")
@@ -43,7 +42,7 @@ def sites_add(services: Services, name: str, *, akismet: bool) -> None:
 def sites_list(services: Services) -> None:
     """List the sites with their settings."""
     rows = [_site_row(site) for site in services.sites.all()]
-    print_rows(rows, empty="There are no sites yet; `slopsieve sites add NAME`.")
+    output.print_rows(rows, empty="There are no sites yet; `slopsieve sites add NAME`.")
 
 
 @sites_group.command("keys")
@@ -57,11 +56,11 @@ def sites_keys(services: Services, site: Site) -> None:
             "key_id": key.id,
             "hint": f"{key.hint}…",
             "valid": key.is_valid(now),
-            **columns(key, "created_at", "expires_at", "revoked_at"),
+            **output.columns(key, "created_at", "expires_at", "revoked_at"),
         }
         for key in services.sites.list_keys(site.id)
     ]
-    print_rows(rows, empty="This site has no keys.")
+    output.print_rows(rows, empty="This site has no keys.")
 
 
 @sites_group.command("add-key")
@@ -81,7 +80,7 @@ def sites_add_akismet_key(services: Services, site: Site) -> None:
     It is valid only for Akismet calls. Rotating a site's keys does not change it; `revoke-key` ends
     it.
     """
-    print_rows([{"site_id": site.id, **_akismet_key(site, services)}])
+    output.print_rows([{"site_id": site.id, **_akismet_key(site, services)}])
 
 
 @sites_group.command("rotate-key")
@@ -182,12 +181,12 @@ def sites_set(
     except ValueError as error:
         remedy = "give a ham cutoff that is not above the spam cutoff"
         raise invalid_input("--ham-cutoff, --spam-cutoff", str(error), remedy) from None
-    print_rows([_site_row(changed)])
+    output.print_rows([_site_row(changed)])
 
 
 def _print_key(issued: sites.IssuedKey) -> None:
     key = issued.key
-    print_rows([{"site_id": key.site_id, "key_id": key.id, "key": issued.secret}])
+    output.print_rows([{"site_id": key.site_id, "key_id": key.id, "key": issued.secret}])
 
 
 def _akismet_key(site: Site, services: Services) -> dict[str, str]:
@@ -225,7 +224,7 @@ def lists_add(services: Services, /, *, site: Site | None, days: int | None, **e
     """
     expires_in = timedelta(days=days) if days else None
     new = NewEntry(**entry, site_id=site.id if site else None, expires_in=expires_in)
-    print_rows([_entry_row(add_entry(new, services, by=opening.ACTOR))])
+    output.print_rows([_entry_row(add_entry(new, services, by=opening.ACTOR))])
 
 
 @lists_group.command("list")
@@ -240,7 +239,7 @@ def lists_list(services: Services, *, ended: bool) -> None:
         page = services.list_entries.page(criteria, cursor=cursor or None, limit=500)
         rows += map(_entry_row, page.items)
         cursor = page.next_cursor
-    print_rows(rows, empty="There are no entries; `slopsieve lists add`.")
+    output.print_rows(rows, empty="There are no entries; `slopsieve lists add`.")
 
 
 @lists_group.command("remove")
@@ -255,7 +254,7 @@ def lists_remove(services: Services, entry_id: str) -> None:
 def _entry_row(entry: ListEntry) -> dict[str, object]:
     return {
         "entry_id": entry.id,
-        **columns(entry, "effect", "kind", "label"),
+        **output.columns(entry, "effect", "kind", "label"),
         "site_id": entry.site_id or "all",
-        **columns(entry, "reason", "added_by", "expires_at", "hits"),
+        **output.columns(entry, "reason", "added_by", "expires_at", "hits"),
     }

@@ -15,16 +15,7 @@ from urllib.parse import unquote, urlsplit
 
 import click
 
-from service.commands.opening import ByValue, with_json_services, with_services
-from service.commands.output import (
-    MAX_FAULTS_SHOWN,
-    columns,
-    open_whole,
-    out_option,
-    plain,
-    print_rows,
-    with_progress,
-)
+from service.commands import opening, output
 from service.domain.case import Case, CaseFilter, Order
 from service.domain.comment import CommentId, Lane
 from service.domain.decision import IMPORT, Action, Ruling
@@ -81,7 +72,7 @@ _OUTCOMES = {
     help="Import FILE's approvals and spam marks as moderators' decisions.",
 )
 @click.option("--restart", is_flag=True, hidden=True, expose_value=False)  # scripts pass it
-@with_json_services
+@opening.with_json_services
 def import_command(
     services: Services, file: str, kind: str, site: Site, *, with_decisions: bool
 ) -> None:
@@ -93,7 +84,7 @@ def import_command(
     """
     importing, done = _Importing(services, site, with_decisions), 0
     with InputFile(file) as opened:
-        entries = with_progress(opened, _READERS[kind](opened), "Importing")
+        entries = output.with_progress(opened, _READERS[kind](opened), "Importing")
         try:
             for entry in entries:
                 importing.add(entry)
@@ -104,7 +95,7 @@ def import_command(
                 click.echo(f"The {done:,} entries before the fault are kept.", err=True)
             raise
     importing.flush()
-    print_rows([importing.counts])
+    output.print_rows([importing.counts])
     if importing.counts["broken"] or importing.counts["conflicts"]:
         raise click.exceptions.Exit(1)
 
@@ -156,7 +147,7 @@ class _Importing:
             return None
         if entry.cut:
             self.counts["cut"] += 1
-            if self.counts["cut"] <= MAX_FAULTS_SHOWN:
+            if self.counts["cut"] <= output.MAX_FAULTS_SHOWN:
                 what = f"imported, but not all of it can be kept: {', '.join(entry.cut)}"
                 click.echo(f"Entry {entry.number}: {what}.", err=True)
         return new
@@ -167,13 +158,13 @@ class _Importing:
             self._tell(number, f"{one.field} {one.problem}; {one.remedy}")
 
     def _tell(self, number: int, what: str) -> None:
-        if self.counts["broken"] + self.counts["conflicts"] <= MAX_FAULTS_SHOWN:
+        if self.counts["broken"] + self.counts["conflicts"] <= output.MAX_FAULTS_SHOWN:
             click.echo(f"Entry {number}: {what}.", err=True)
 
 
 def _json_lines(rows: Iterator[Mapping[str, object]]) -> Iterator[str]:
     for row in rows:
-        yield json.dumps(row, ensure_ascii=False, default=plain) + "\n"
+        yield json.dumps(row, ensure_ascii=False, default=output.plain) + "\n"
 
 
 def _json_array(rows: Iterator[Mapping[str, object]]) -> Iterator[str]:
@@ -196,7 +187,7 @@ def _csv_lines(rows: Iterator[Mapping[str, object]]) -> Iterator[str]:
     for number, row in enumerate(rows):
         if number == 0:
             writer.writerow(row)
-        writer.writerow([as_text_cell(plain(value)) for value in row.values()])
+        writer.writerow([as_text_cell(output.plain(value)) for value in row.values()])
         yield buffer.getvalue()
         buffer.seek(0)
         buffer.truncate()
@@ -293,7 +284,7 @@ _WRITERS: Mapping[str, Callable[[Iterator[Mapping[str, object]]], Iterator[str]]
 
 @click.command("export")
 @click.option("--site", required=True, help="The site's name or id.")
-@out_option
+@output.out_option
 @click.option(
     "--format",
     "kind",
@@ -303,7 +294,7 @@ _WRITERS: Mapping[str, Callable[[Iterator[Mapping[str, object]]], Iterator[str]]
 )
 @click.option(
     "--action",
-    type=ByValue(Action),
+    type=opening.ByValue(Action),
     help="Only comments that the site should publish, hold or reject.",
 )
 @click.option(
@@ -312,7 +303,7 @@ _WRITERS: Mapping[str, Callable[[Iterator[Mapping[str, object]]], Iterator[str]]
     help="Only comments that the site shows under its posts, as in its public feed.",
 )
 @click.option("--with-text", is_flag=True, help="Add text, author and post of each comment.")
-@with_services
+@opening.with_services
 def export_command(
     services: Services,
     site: Site,
@@ -348,7 +339,7 @@ def export_command(
                 if action in (None, case.action)
             )
         )
-    with open_whole(out) as stream:
+    with output.open_whole(out) as stream:
         for line in lines:
             stream.write(line.encode("utf-8", "replace"))
 
@@ -373,18 +364,18 @@ def _export_row(case: Case, *, with_text: bool) -> dict[str, object]:
     comment, verdict, decision = case.comment, case.verdict, case.decision
     platform, platform_id = platform_of(comment.site_comment_id)
     row = {
-        **columns(comment, "id", "site_comment_id"),
+        **output.columns(comment, "id", "site_comment_id"),
         "platform": platform,
         "platform_id": platform_id,
-        **columns(comment, "received_at"),
-        **columns(case, "state", "action"),
-        **columns(verdict, "outcome", "p_spam", "degraded", "model_version"),
-        **columns(decision, "ruling", "decided_by", "decided_at"),
+        **output.columns(comment, "received_at"),
+        **output.columns(case, "state", "action"),
+        **output.columns(verdict, "outcome", "p_spam", "degraded", "model_version"),
+        **output.columns(decision, "ruling", "decided_by", "decided_at"),
     }
     if verdict:
         row["p_spam"] = round(verdict.p_spam, 6)
     if with_text:
         author = {"author_name": comment.author.name, "author_url": comment.author.url}
         row |= {"text": comment.text, **author, "post_url": comment.post.url}
-        row |= columns(comment, "written_at", "reply_to")
+        row |= output.columns(comment, "written_at", "reply_to")
     return row

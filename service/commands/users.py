@@ -7,15 +7,14 @@ from dataclasses import asdict
 
 import click
 
-from service.commands.opening import ACTOR, ByValue, find_site, with_json_services, with_services
-from service.commands.output import columns, print_rows
+from service.commands import opening, output
 from service.domain.comment import SiteId
 from service.domain.user import Role, User
 from service.moderation import accounts
 from service.moderation.signing_in import turn_off_second_factor
 from service.ports.services import Services
 
-_role_option = click.option("--role", type=ByValue(Role), help="What the account may do.")
+_role_option = click.option("--role", type=opening.ByValue(Role), help="What the account may do.")
 _site_option = click.option(
     "--site",
     "sites",
@@ -31,15 +30,15 @@ users_group = click.Group("users")
 @click.argument("name")
 @_role_option
 @_site_option
-@with_json_services
+@opening.with_json_services
 def users_add(services: Services, name: str, role: Role | None, sites: tuple[str, ...]) -> None:
     """Add a moderator and print a one-time password, which is shown only once.
 
     The first account is the owner's.
     """
     ids = _site_ids(sites, services)
-    user, password = accounts.add_user(name, services, actor=ACTOR, role=role, site_ids=ids)
-    print_rows([{**columns(user, "name", "role"), "password": password}])
+    user, password = accounts.add_user(name, services, actor=opening.ACTOR, role=role, site_ids=ids)
+    output.print_rows([{**output.columns(user, "name", "role"), "password": password}])
 
 
 @users_group.command("set")
@@ -48,7 +47,7 @@ def users_add(services: Services, name: str, role: Role | None, sites: tuple[str
 @_site_option
 @click.option("--all-sites", is_flag=True, help="Let it see all sites, including future ones.")
 @click.option("--no-second-factor", is_flag=True, help="Turn a lost second factor off.")
-@with_services
+@opening.with_services
 def users_set(
     services: Services,
     name: str,
@@ -68,55 +67,55 @@ def users_set(
         # An owner sees all sites.
         if all_sites or (wanted is Role.OWNER and not sites):
             site_ids = None
-        accounts.set_access(user.id, services, role=wanted, site_ids=site_ids, actor=ACTOR)
+        accounts.set_access(user.id, services, role=wanted, site_ids=site_ids, actor=opening.ACTOR)
     if no_second_factor:
-        turn_off_second_factor(user, services, actor=ACTOR)
-    print_rows([_row(accounts.find_user(name, services), services)])
+        turn_off_second_factor(user, services, actor=opening.ACTOR)
+    output.print_rows([_row(accounts.find_user(name, services), services)])
 
 
 @users_group.command("reset")
 @click.argument("name")
-@with_json_services
+@opening.with_json_services
 def users_reset(services: Services, name: str) -> None:
     """Give a moderator a new one-time password and end their sessions.
 
     A second factor stays on; `slopsieve users set NAME --no-second-factor` turns it off.
     """
-    password = accounts.reset_password(name, services, actor=ACTOR)
-    print_rows([{"name": name, "password": password}])
+    password = accounts.reset_password(name, services, actor=opening.ACTOR)
+    output.print_rows([{"name": name, "password": password}])
 
 
 @users_group.command("end")
 @click.argument("name")
-@with_services
+@opening.with_services
 def users_end(services: Services, name: str) -> None:
     """End an account and its sessions at once; `restore` reopens it."""
     user = accounts.find_user(name, services)
-    accounts.end_user(user.id, services, actor=ACTOR)
+    accounts.end_user(user.id, services, actor=opening.ACTOR)
     click.echo("The account has ended, and so have its sessions.")
 
 
 @users_group.command("restore")
 @click.argument("name")
-@with_json_services
+@opening.with_json_services
 def users_restore(services: Services, name: str) -> None:
     """Restore an ended account, and print a one-time password, which is shown only once."""
     user = accounts.find_user(name, services)
-    _, password = accounts.restore_user(user.id, services, actor=ACTOR)
-    print_rows([{"name": user.name, "password": password}])
+    _, password = accounts.restore_user(user.id, services, actor=opening.ACTOR)
+    output.print_rows([{"name": user.name, "password": password}])
 
 
 @users_group.command("list")
-@with_json_services
+@opening.with_json_services
 def users_list(services: Services) -> None:
     """List the accounts, including ended ones."""
     rows = [_row(user, services) for user in services.users.all()]
-    print_rows(rows, empty="There are no moderators; `slopsieve users add NAME`.")
+    output.print_rows(rows, empty="There are no moderators; `slopsieve users add NAME`.")
 
 
 def _row(user: User, services: Services) -> dict[str, object]:
     return {
-        **columns(user, "name", "role"),
+        **output.columns(user, "name", "role"),
         "sites": "all" if user.site_ids is None else " ".join(user.site_ids),
         "second_factor": services.second_factors.get(user.id) is not None,
         "one_time_password": user.must_change_password,
@@ -127,14 +126,14 @@ def _row(user: User, services: Services) -> dict[str, object]:
 
 
 def _site_ids(names: Sequence[str], services: Services) -> tuple[SiteId, ...] | None:
-    return tuple(find_site(name, services).id for name in names) or None
+    return tuple(opening.find_site(name, services).id for name in names) or None
 
 
 @click.command("audit")
 @click.option("--subject", help="Only acts on this comment, site, key or user.")
 @click.option("--limit", type=click.IntRange(1, 10_000), default=50, show_default=True)
-@with_json_services
+@opening.with_json_services
 def audit_command(services: Services, subject: str | None, limit: int) -> None:
     """List the newest acts of moderators and operators."""
     entries = services.audit_log.recent(subject=subject, limit=limit)
-    print_rows([asdict(entry) for entry in entries], empty="Nothing has been done yet.")
+    output.print_rows([asdict(entry) for entry in entries], empty="Nothing has been done yet.")

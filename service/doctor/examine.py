@@ -17,17 +17,7 @@ import sqlalchemy as sa
 
 from service import ENV_PREFIX
 from service.data_folder import MIN_SECRET_CHARS, DataFolder
-from service.doctor.checks import (
-    MAKE_ROOM,
-    check_backlog,
-    check_database,
-    check_valkey,
-    check_versions,
-    check_workers,
-    judge_histories,
-    judge_progress,
-    judge_scores,
-)
+from service.doctor import checks
 from service.domain.case import CaseFilter
 from service.domain.errors import ModerationError, StoreUnavailableError
 from service.domain.finding import Finding, bytes_in_words, fail, time_in_words, warn, well
@@ -69,7 +59,7 @@ def examine(
     for name in ("secret_key", "sender_secret", "sender_secret_before", "metrics_token"):
         if given := getattr(settings, name):
             yield check_secret("secrets", given.get_secret_value(), f"{ENV_PREFIX}{name.upper()}")
-    yield from safely("model", lambda: check_versions(versions_folder(settings)))
+    yield from safely("model", lambda: checks.check_versions(versions_folder(settings)))
     # SQLite would create the file.
     file = _database_file(settings)
     if file is not None and not file.exists():
@@ -115,13 +105,13 @@ class _Installation:
         self._now = datetime.now(UTC)
         self.checks: Mapping[str, Callable[[], Iterable[Finding]]] = {
             "settings": self._wiring,
-            "database": lambda: check_database(
+            "database": lambda: checks.check_database(
                 self._engine, self._folder.database_file, deep=deep, now=self._now
             ),
             "data folder": self._data_folder,
             "valkey": self._valkeys,
             "workers": self._workers,
-            "queue": lambda: check_backlog(self._stores.figures.backlog(), now=self._now),
+            "queue": lambda: checks.check_backlog(self._stores.figures.backlog(), now=self._now),
             "histories": self._histories,
             "scores": self._scores,
         }
@@ -180,7 +170,7 @@ class _Installation:
             servers["history server"] = (history_url, "HISTORY_URL")
         for check, (url, variable) in servers.items():
             with closing(open_client(url)) as client:
-                yield from check_valkey(client, check, variable=f"{ENV_PREFIX}{variable}")
+                yield from checks.check_valkey(client, check, variable=f"{ENV_PREFIX}{variable}")
 
     def _workers(self) -> Iterator[Finding]:
         with closing(open_client(self._valkey_url)) as client:
@@ -194,19 +184,19 @@ class _Installation:
                     "Put right what was found of valkey, then call slopsieve doctor again.",
                 )
                 return
-        yield from check_workers(*signs)
+        yield from checks.check_workers(*signs)
         oldest = self._stores.figures.oldest_unjudged()
-        yield judge_progress(signs[0], oldest=oldest, now=self._now)
+        yield checks.judge_progress(signs[0], oldest=oldest, now=self._now)
 
     def _histories(self) -> Iterator[Finding]:
         decided = self._stores.decisions.find_in_force(after=0, limit=1).items
         url, is_cluster = find_history_server(self._settings, self._valkey_url)
         with closing(ValkeyHistoryStore(url, cluster=is_cluster)) as history:
-            yield judge_histories(is_blank=history.is_blank(), has_decisions=bool(decided))
+            yield checks.judge_histories(is_blank=history.is_blank(), has_decisions=bool(decided))
 
     def _scores(self) -> Iterator[Finding]:
         counts = self._stores.figures.count(last_days(None, 1, self._now))
-        yield judge_scores(population_stability(counts.earlier_scores, counts.recent_scores))
+        yield checks.judge_scores(population_stability(counts.earlier_scores, counts.recent_scores))
 
 
 def check_names(environment: Mapping[str, str]) -> Iterator[Finding]:
@@ -323,13 +313,13 @@ def check_room(free: float, total: float, *, grows_a_day: float | None) -> Findi
     left = f"{bytes_in_words(free)} of {bytes_in_words(total)} free"
     is_scarce = free < _LEAST_SHARE_FREE * total
     if is_scarce and free < _FULL_BELOW_BYTES:
-        return fail("disk", f"{left}: soon no comment can be kept", MAKE_ROOM)
+        return fail("disk", f"{left}: soon no comment can be kept", checks.MAKE_ROOM)
     days = free / grows_a_day if grows_a_day else None
     if days is not None:
         enough = f"{days:.0f} days" if days < 730 else "years"
         left = f"{left}, enough for {enough} at the present rate"
     if (days is not None and days < 14) or (is_scarce and free < _LEAST_FREE_BYTES):
-        return warn("disk", left, MAKE_ROOM)
+        return warn("disk", left, checks.MAKE_ROOM)
     return well("disk", left)
 
 
