@@ -98,16 +98,6 @@ def reader(
     return read
 
 
-def json_reader(of: type[Value]) -> Callable[[Mapping[str, Any] | None], Value]:
-    """Return a function that creates a data class's instance from a JSON object.
-
-    Missing keys and None become the field's default. Unknown keys, which another version wrote, are
-    ignored.
-    """
-    validate = TypeAdapter(of).validate_python
-    return lambda kept: validate(kept or {})
-
-
 def _kept_fields(of: type[DataclassInstance]) -> tuple[str, ...]:
     return tuple(field.name for field in fields(of) if field.metadata.get("kept", True))
 
@@ -153,7 +143,7 @@ _sender_from = reader(
     before_rotation=lambda kept: None if kept is None else Sender(**kept),
     listings=lambda kept: tuple({**one, "list_name": one["list"]} for one in kept or ()),
 )
-_ruled_values, _ruled_from = writer(RuledText), json_reader(RuledText)
+_ruled_values, _ruled_from = writer(RuledText), TypeAdapter(RuledText).validate_python
 
 
 _SENT = ("text", "site_comment_id", "written_at", "language", "user_agent", "reply_to")
@@ -255,7 +245,8 @@ _DECISION_COLUMNS = {"bulk_decision_id": "stroke_id"}
 _decision_values = writer(Decision, columns=_DECISION_COLUMNS)
 decision_from = reader(Decision, columns=_DECISION_COLUMNS)
 
-settings_from = json_reader(SiteSettings)
+# Missing keys become the field's default. Unknown keys, which another version wrote, are ignored.
+settings_from = TypeAdapter(SiteSettings).validate_python
 
 _user_values, user_from = writer(User), reader(User)
 entry_values, entry_from = writer(AuditEntry), reader(AuditEntry)
