@@ -107,9 +107,10 @@ def tidy_retrainings(services: Services, runs: TrainingProcesses) -> int:
     now = services.clock()
     erasures = services.audit_log.page(AuditFilter(act="erase person"), after=None, limit=1)
     erased_at = erasures.items[0].at if erasures.items else None
+    known = {one.id: one for one in services.retrainings.recent(limit=_LOOKED_BACK)}
     tidied = 0
     for place, run in enumerate(runs.runs()):
-        kept = _find(run, services)
+        kept = known.get(run.run_id)
         is_fresh = run.unfinished and now - run.changed_at < UNFINISHED_KEPT
         if kept.is_running(now) if kept else is_fresh:
             continue
@@ -122,13 +123,6 @@ def tidy_retrainings(services: Services, runs: TrainingProcesses) -> int:
     if tidied:
         log.info("runs of retrainings were tidied", extra={"runs": tidied})
     return tidied
-
-
-def _find(run: RunFiles, services: Services) -> Retraining | None:
-    try:
-        return services.retrainings.get(run.run_id)
-    except NotFoundError:
-        return None
 
 
 def _must_forget(
