@@ -16,6 +16,7 @@ from service.domain.campaign import is_by_person
 from service.domain.comment import SiteId
 from service.domain.dataset_row import LABELS
 from service.domain.decision import Ruling
+from service.domain.page import all_items
 from service.imports.input_files import InputFile
 from service.moderation.replay import Archived, Weeks, replay
 from service.ports.services import Services
@@ -125,10 +126,7 @@ def _read(file: str, tally: Tally) -> Iterator[Archived]:
 def _decided(site_name: str, services: Services) -> Iterator[Archived]:
     """Yield a site's comments that people decided."""
     site = opening.find_site(site_name, services)
-    after: int | None = 0
-    while after is not None:
-        page = services.decisions.find_in_force(after=after, limit=200)
-        for one in page.items:
-            if one.comment.site_id == site.id and one.comment.text and is_by_person(one.decision):
-                yield Archived(comment=one.comment, is_spam=one.decision.ruling is Ruling.REJECT)
-        after = page.next_cursor
+    find = services.decisions.find_in_force
+    for one in all_items(lambda after: find(after=after, limit=200), first=0):
+        if one.comment.site_id == site.id and one.comment.text and is_by_person(one.decision):
+            yield Archived(comment=one.comment, is_spam=one.decision.ruling is Ruling.REJECT)

@@ -13,6 +13,7 @@ from service.commands import opening, output
 from service.domain.decision import Mode
 from service.domain.errors import invalid_input
 from service.domain.list_entry import Effect, EntryFilter, EntryKind, ListEntry
+from service.domain.page import all_items
 from service.domain.site import MAX_UNDO_SECONDS, Site, SiteSettings
 from service.moderation import sites
 from service.moderation.lists import NewEntry, add_entry, remove_entry
@@ -233,12 +234,8 @@ def lists_add(services: Services, /, *, site: Site | None, days: int | None, **e
 def lists_list(services: Services, *, ended: bool) -> None:
     """List the entries in force, newest first, with how often each was followed."""
     criteria = EntryFilter(in_force=not ended, at=services.clock())
-    rows: list[dict[str, object]] = []
-    cursor: str | None = ""
-    while cursor is not None:
-        page = services.list_entries.page(criteria, cursor=cursor or None, limit=500)
-        rows += map(_entry_row, page.items)
-        cursor = page.next_cursor
+    entries = all_items(lambda at: services.list_entries.page(criteria, cursor=at, limit=500))
+    rows = [_entry_row(entry) for entry in entries]
     output.print_rows(rows, empty="There are no entries; `slopsieve lists add`.")
 
 

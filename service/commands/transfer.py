@@ -8,6 +8,7 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -21,6 +22,7 @@ from service.domain.comment import CommentId, Lane
 from service.domain.decision import IMPORT, Action, Ruling
 from service.domain.delivery import platform_of
 from service.domain.errors import InvalidInputError, Problem
+from service.domain.page import all_items
 from service.domain.published import MAX_POST_CHARS, PublishedComment, as_published
 from service.domain.site import Site
 from service.domain.text import as_text_cell
@@ -353,11 +355,10 @@ def _all_published(site: Site, services: Services) -> Iterator[PublishedComment]
 
 def _all_cases(site: Site, services: Services) -> Iterator[Case]:
     criteria = CaseFilter(site_id=site.id)
-    cursor: str | None = ""
-    while cursor is not None:
-        page = services.cases.page(criteria, order=Order.NEWEST, cursor=cursor or None, limit=_PAGE)
-        yield from (case for case in page.items if case.withdrawn_at is None)
-        cursor = page.next_cursor
+    find = partial(services.cases.page, criteria, order=Order.NEWEST, limit=_PAGE)
+    for case in all_items(lambda cursor: find(cursor=cursor)):
+        if case.withdrawn_at is None:
+            yield case
 
 
 def _export_row(case: Case, *, with_text: bool) -> dict[str, object]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 Item = TypeVar("Item", covariant=True)
 Cursor = TypeVar("Cursor", str, int, covariant=True)
@@ -15,3 +16,12 @@ class Page(Generic[Item, Cursor]):
 
     items: tuple[Item, ...]
     next_cursor: Cursor | None = None
+
+
+def all_items(read: Callable[[Any], Page[Item, Any]], first: int | None = None) -> Iterator[Item]:
+    """Yield the items of all pages; `read` returns the page at a cursor, at first at `first`."""
+    page = read(first)
+    yield from page.items
+    while page.next_cursor is not None:
+        page = read(page.next_cursor)
+        yield from page.items

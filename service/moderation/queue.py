@@ -7,12 +7,13 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
+from functools import partial
 
 from service.domain.case import Case, CaseFilter, Claim, Order, State
 from service.domain.comment import CommentId, SiteId
 from service.domain.decision import BulkDecision, ChosenBy, Ruling
 from service.domain.errors import ConflictError, StoreUnavailableError, invalid_input
-from service.domain.page import Page
+from service.domain.page import Page, all_items
 from service.domain.search import Field, SearchQuery, Term, parse_search
 from service.domain.site import Site
 from service.domain.user import User
@@ -213,16 +214,8 @@ def export_found(line: str, form: str, services: Services, *, user: User) -> Ite
     detail = f"{count} as {form}"
     record_act(services, actor=user.name, act="export", subject="comments", detail=detail)
     # Looked up now: the rows are read after the request has ended.
-    find = services.search.find
-
-    def rows() -> Iterator[Case]:
-        cursor: str | None = ""
-        while cursor is not None:
-            page = find(query, site_ids=site_ids, cursor=cursor or None, limit=_PORTION)
-            yield from page.items
-            cursor = page.next_cursor
-
-    return rows()
+    find = partial(services.search.find, query, site_ids=site_ids, limit=_PORTION)
+    return all_items(lambda cursor: find(cursor=cursor))
 
 
 def _read_line(

@@ -6,12 +6,15 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from datetime import UTC, date, datetime, time, timedelta
+from functools import partial
+from itertools import islice
 from typing import Any
 
 from flask import Response, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from service.domain.comment import CommentId
+from service.domain.page import all_items
 from service.domain.user import Permission
 from service.ports.audit import AuditFilter
 from service.stores.sql.audit_log import AuditLog
@@ -89,12 +92,6 @@ def _midnight(typed: str) -> datetime | None:
 
 
 def _lines(audit_log: AuditLog, criteria: AuditFilter) -> Iterator[str]:
-    after, left = None, MAX_EXPORTED
-    while left > 0:
-        page = audit_log.page(criteria, after=after, limit=min(_EXPORTED_AT_ONCE, left))
-        for entry in page.items:
-            yield json.dumps(asdict(entry), default=write_moment) + "\n"
-        left -= len(page.items)
-        after = page.next_cursor
-        if after is None:
-            return
+    read = partial(audit_log.page, criteria, limit=_EXPORTED_AT_ONCE)
+    for entry in islice(all_items(lambda after: read(after=after)), MAX_EXPORTED):
+        yield json.dumps(asdict(entry), default=write_moment) + "\n"
