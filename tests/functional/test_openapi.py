@@ -69,7 +69,7 @@ KEYS: list[IssuedKey] = []
 # needs a wait, which cursors the lists made, which of two numbers is larger.
 UNSAID = {
     *("author.url", "author.email", "post.url", "post.published_at"),
-    *("url", "written_at", "keep", "cursor", "ham_cutoff"),
+    *("url", "written_at", "keep", "cursor", "ham_cutoff", "premoderated_posts"),
 }
 # Texts have a size beyond which the answer is 413.
 SCHEMATHESIS = SchemathesisConfig.from_dict(
@@ -99,7 +99,8 @@ def test_every_answer_is_one_that_is_described(case):
 
     answer = case.call(headers=headers)
     refused = answer.json()["errors"] if answer.status_code == 422 else []
-    is_unsaid = bool(refused) and {error["field"] for error in refused} <= UNSAID
+    fields = {error["field"].rstrip(".0123456789") for error in refused}
+    is_unsaid = bool(refused) and fields <= UNSAID
     excluded = [positive_data_acceptance] if is_unsaid else []
     case.validate_response(answer, excluded_checks=excluded, headers=headers)
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -55,11 +54,9 @@ def samples(tmp_path_factory, valkey) -> dict[str, list[dict[str, str]]]:
     wired = Wired(load_settings(data_dir=folder, valkey_url=valkey.url))
     migrate(wired.engine)
     wired.folder.last_backup_file.touch()
-    services = wired.services = make_services(
-        figures=SimpleNamespace(count=_audited),
-        observer=wired.counting,
-        history=wired.services.history,
-    )
+    services = make_services(observer=wired.counting, history=wired.services.history)
+    wired.services = services
+    services.figures.count = _audited
     services.retrainings.put(
         Retraining(
             id="rtr_1",
