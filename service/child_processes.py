@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 _PR_SET_PDEATHSIG = 1
+_PR_SET_NAME = 15
 
 # The program gets SIGTERM when its parent ends, so that it can still write everything.
 _LAUNCH = """
@@ -40,6 +41,12 @@ def die_with(parent: int, how: signal.Signals) -> None:
     # The parent may have ended before the call above.
     if os.getppid() != parent:
         os.kill(os.getpid(), how)
+
+
+def set_process_name(name: str) -> None:
+    """Set the name that `top` and `ps -e` show, of at most 15 characters, where Linux runs."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_NAME, name.encode())
 
 
 @contextmanager

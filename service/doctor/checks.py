@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import redis
 import sqlalchemy as sa
@@ -18,11 +18,13 @@ from service.domain.errors import StoreDamagedError, StoreFullError, StoreUnavai
 from service.domain.figures import Backlog, ReviewPart
 from service.domain.finding import Finding, bytes_in_words, fail, time_in_words, warn, well
 from service.scoring.figures import SHIFTED
-from service.stores.migrations import SchemaState, schema_state
 from service.stores.sql import prove_write
 from service.stores.sql.engine import is_whole, reading
 from service.tasks import broker
 from service.tasks.heartbeat import STUCK_SECONDS, WorkerSign, are_stuck
+
+if TYPE_CHECKING:
+    from service.stores.migrations import SchemaState
 
 MAKE_ROOM = (
     "Make room on its disk, and bound what is kept: SLOPSIEVE_KEEP_COMMENTS_DAYS, "
@@ -33,12 +35,12 @@ _RESTORE = "Stop everything, and slopsieve restore the last backup into an empty
 _OLDEST_POSTGRESQL = 14
 _LARGE_LOG_BYTES = 256_000_000
 _WRONG_SCHEMAS = {
-    SchemaState.BEHIND: ("it is behind this version", "slopsieve migrate"),
-    SchemaState.AHEAD: (
+    "BEHIND": ("it is behind this version", "slopsieve migrate"),
+    "AHEAD": (
         "it was made by a newer version of Slopsieve",
         "Start that version, or restore a backup from before the upgrade.",
     ),
-    SchemaState.TOO_OLD: (
+    "TOO_OLD": (
         "it was made by a version before 1.0",
         "Start the newest version 0.1 once, then this one.",
     ),
@@ -68,6 +70,9 @@ def check_database(
     engine: sa.Engine, path: Path, *, deep: bool, now: datetime
 ) -> Iterator[Finding]:
     """Check a database; `deep` reads the whole of an embedded one at `path`."""
+    # Imported late: the API uses this module, and Alembic takes 8 MB.
+    from service.stores.migrations import SchemaState, schema_state
+
     try:
         schema = schema_state(engine)
     except StoreUnavailableError as error:
@@ -89,8 +94,8 @@ def check_database(
 
 def judge_schema(state: SchemaState) -> Finding:
     """Check that the schema is this version's."""
-    if state in _WRONG_SCHEMAS:
-        return fail("schema", *_WRONG_SCHEMAS[state])
+    if state.name in _WRONG_SCHEMAS:
+        return fail("schema", *_WRONG_SCHEMAS[state.name])
     return well("schema", "up to date")
 
 

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from service.child_processes import die_with
+from service.child_processes import die_with, set_process_name
 from service.domain.errors import ModerationError
 from service.logs import configure_logging
 from service.settings import Settings, load_settings
@@ -27,12 +27,13 @@ def starting(process: str) -> Iterator[tuple[Settings, int | None]]:
     arguments.add_argument("--fd", type=int, help="a listening socket to serve on")
     given = arguments.parse_args()
     configure_logging()
+    # Log lines use the same name as metrics.
+    name = "api" if process == "app" else process
+    set_process_name(name)
     if given.parent:
         die_with(given.parent, signal.SIGKILL)
     try:
         settings = load_settings()
-        # Log lines use the same name as metrics.
-        name = "api" if process == "app" else process
         configure_logging(settings.log_format, process=name)
         yield settings, given.fd
     except ModerationError as error:

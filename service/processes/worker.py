@@ -16,6 +16,7 @@ from celery.platforms import SecurityWarning
 from celery.worker import state
 
 from service.domain.comment import CommentId
+from service.memory import return_unused
 from service.moderation.judging import judge_batch
 from service.processes.operating import expose, show_model
 from service.processes.starting import starting
@@ -38,6 +39,8 @@ def run_worker(wired: Wired) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _stop_once_begun)
     worker = make_worker(wired)
+    # Reading a model takes more memory than the model.
+    return_unused()
     version = wired.services.current_model().version
     log.info("worker started", extra={"pid": os.getpid(), "model": version})
     exposition = expose("worker", wired, partial(show_model, wired))

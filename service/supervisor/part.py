@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import multiprocessing
 import os
 import signal
-import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import IO
+from multiprocessing.process import BaseProcess
+from pathlib import Path
 
 log = logging.getLogger(__name__)
 
@@ -24,15 +24,17 @@ _HEALTHY_AFTER_SECONDS = 60.0
 _EXITS_UNTIL_MENDED = 3
 _MAX_LINE_BYTES = 8_192
 _KILL_SECONDS = 5.0
+_FORK = multiprocessing.get_context("fork")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
     """How to start a process and how long it may take to stop.
 
-    The process prints a line with `says_when_started` once it is ready. `mend` is called after
-    three consecutive exits that no signal caused; it returns something true if that may have
-    helped.
+    With `run` the process is a fork that calls it and shares the memory of all modules imported so
+    far; otherwise it executes `command`. It prints a line with `says_when_started` once it is
+    ready. `mend` is called after three consecutive exits that no signal caused; it returns
+    something true if that may have helped.
     """
 
     name: str
@@ -40,6 +42,7 @@ class Recipe:
     environment: Mapping[str, str] = field(repr=False)
     stop_seconds: float
     pass_fds: tuple[int, ...] = ()
+    run: Callable[[], object] | None = None
     says_when_started: str = ""
     mend: Callable[[], object] = lambda: None
 
@@ -48,9 +51,9 @@ class Recipe:
 class Part:
     """A child process that is restarted, with growing pauses if it keeps exiting.
 
-    `write_line` receives each line of its output, prefixed with the part's name; `works` is set
+    `write_line` receives each line of its output, prefixed with the part's name; `works` is True
     once the process is ready. Use it from the main thread only: on Linux a child dies with the
-    thread that started it.
+    thread that started it, and a fork has no other thread.
     """
 
     recipe: Recipe
@@ -58,9 +61,11 @@ class Part:
     monotonic: Callable[[], float] = time.monotonic
 
     def __post_init__(self) -> None:
-        self._process: subprocess.Popen[bytes] | None = None
-        self._pump: threading.Thread | None = None
-        self.works = threading.Event()
+        self._process: BaseProcess | None = None
+        # The pipe that the process writes to; None once it is closed.
+        self.output: int | None = None
+        self._unfinished_line = b""
+        self.works = False
         self._started_at = 0.0
         self._due_at = 0.0
         self._exits = 0
@@ -68,50 +73,67 @@ class Part:
 
     def has_died(self) -> bool:
         """Return True if the process was started and has exited."""
-        return self._process is not None and self._process.poll() is not None
+        return self._process is not None and self._process.exitcode is not None
 
     def start(self) -> None:
-        recipe = self.recipe
-        self._process = subprocess.Popen(  # noqa: S603  # The command is not user input.
-            list(recipe.command),
-            env=dict(recipe.environment),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            pass_fds=recipe.pass_fds,
-            # Ctrl-C signals the supervisor only, which then stops the parts in order.
-            start_new_session=True,
-        )
+        self.output, theirs = os.pipe()
+        os.set_blocking(self.output, False)
+        self._process = _FORK.Process(target=_become, args=(self.recipe, theirs))
+        # The child would lose a signal that comes before it has handlers of its own.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+        self._process.start()
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        os.close(theirs)
         self._started_at = self.monotonic()
-        assert self._process.stdout is not None  # noqa: S101  # Because of PIPE.
-        self._pump = threading.Thread(
-            target=self._forward_output, args=(self._process.stdout,), daemon=True
-        )
-        self._pump.start()
 
-    def _forward_output(self, output: IO[bytes]) -> None:
+    def forward_output(self) -> bool:
+        """Write the lines that the process has printed; return False if there was nothing to read.
+
+        Call it often: the process waits while its pipe, of 64 kB, is full.
+        """
+        if self.output is None:
+            return False
+        try:
+            chunk = os.read(self.output, _MAX_LINE_BYTES)
+        except BlockingIOError:
+            return False
+        *lines, unfinished = (self._unfinished_line + chunk).split(b"\n")
+        if not chunk or len(unfinished) >= _MAX_LINE_BYTES:
+            lines.append(unfinished)
+            unfinished = b""
+        self._unfinished_line = unfinished
+        for line in lines:
+            self._forward_line(line.decode("utf-8", "replace").rstrip())
+        if not chunk:
+            self._close_output()
+        return bool(chunk)
+
+    def _forward_line(self, text: str) -> None:
         sign = self.recipe.says_when_started
-        with output:
-            while line := output.readline(_MAX_LINE_BYTES):
-                text = line.decode("utf-8", "replace").rstrip()
-                if sign and sign in text:
-                    self.works.set()
-                if text:
-                    self.write_line(f"{self.recipe.name:<9}| {text}")
+        if sign and sign in text:
+            self.works = True
+        if text:
+            self.write_line(f"{self.recipe.name:<9}| {text}")
+
+    def _close_output(self) -> None:
+        if self.output is not None:
+            os.close(self.output)
+            self.output = None
 
     def look_after(self) -> int | None:
         """Restart the process if it exited and its pause is over.
 
         Returns the exit code once, when the exit is found, otherwise None.
         """
+        self.forward_output()
         if self._process is None:
             if self.monotonic() >= self._due_at:
                 self.start()
             return None
-        code = self._process.poll()
+        code = self._process.exitcode
         if code is None:
             return None
-        self._process = None
+        self._end()
         lived = self.monotonic() - self._started_at
         self._exits = 1 if lived >= _HEALTHY_AFTER_SECONDS else self._exits + 1
         wait = min(_FIRST_BACKOFF_SECONDS * 2 ** (self._exits - 1), _MAX_BACKOFF_SECONDS)
@@ -128,26 +150,62 @@ class Part:
 
     def ask_to_stop(self) -> None:
         """Send SIGTERM."""
-        if self._process is not None and self._process.poll() is None:
-            self._process.send_signal(signal.SIGTERM)
+        if self._process is not None:
+            self._process.terminate()
 
-    def wait_or_kill(self, *, hurry: Callable[[], bool] = lambda: False) -> None:
-        """Wait for the exit; kill the process on timeout or if `hurry` returns True."""
+    def wait_or_kill(
+        self,
+        *,
+        pause: Callable[[float], object] = time.sleep,
+        hurry: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """Wait for the exit; kill the process on timeout or if `hurry` returns True.
+
+        `pause` waits for the given seconds, and may forward the output of parts meanwhile.
+        """
         process = self._process
         if process is None:
             return
         deadline = self.monotonic() + self.recipe.stop_seconds
-        while process.poll() is None and self.monotonic() < deadline and not hurry():
-            time.sleep(0.02)
-        if process.poll() is None:
+        while process.exitcode is None and self.monotonic() < deadline and not hurry():
+            pause(0.02)
+        if process.exitcode is None:
             log.warning("a part did not stop in time", extra={"part": self.recipe.name})
             # Its session is its process group, so its children are killed too.
             with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait(_KILL_SECONDS)
+                os.killpg(process.pid or 0, signal.SIGKILL)
+            process.join(_KILL_SECONDS)
+        self._end()
+
+    def _end(self) -> None:
+        """Forward the last output of an exited process, and forget the process."""
+        while self.forward_output():
+            pass
+        self._close_output()
         self._process = None
-        if self._pump is not None:
-            self._pump.join(timeout=1)
+
+
+def _become(recipe: Recipe, output: int) -> None:
+    """Make this fork the process of a part."""
+    # Ctrl-C signals the supervisor only, which then stops the parts in order.
+    os.setsid()
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR2):
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    if recipe.run is None:
+        for descriptor in recipe.pass_fds:
+            os.set_inheritable(descriptor, True)  # noqa: FBT003  # It takes no keyword.
+        command = list(recipe.command)
+        os.execve(command[0], command, recipe.environment)  # noqa: S606  # No user input.
+    # Among them are the lock of the data folder and the pipes of other parts.
+    for descriptor in [int(path.name) for path in Path("/dev/fd").iterdir()]:
+        if descriptor > 2 and descriptor not in recipe.pass_fds:
+            with contextlib.suppress(OSError):
+                os.close(descriptor)
+    os.environ.update(recipe.environment)
+    recipe.run()
 
 
 def describe_exit(code: int) -> str:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
-import json
+import os
 import signal
-import sys
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import replace
+from multiprocessing.connection import Connection
 
 import redis
 
@@ -19,9 +18,8 @@ from service.logs import configure_logging
 from service.moderation.accounts import add_user
 from service.moderation.sites import add_site
 from service.ports.services import Services
-from service.settings import load_settings
+from service.settings import Settings
 from service.start_error import ExitCode, StartError
-from service.stores.migrations import migrate
 from service.stores.sql import ping
 from service.supervisor.report import FirstRun, secrets_as_text
 from service.tasks.broker import why_unusable
@@ -60,33 +58,33 @@ def keep_first_run(first: FirstRun, folder: DataFolder, services: Services) -> N
         folder.first_run_file.unlink(missing_ok=True)
 
 
-def main() -> None:
-    """Check the stores, migrate, and after a line on standard input create the first accounts.
+def prepare(settings: Settings, steps: Connection, parent: int) -> None:
+    """Check the stores, migrate, and after a message from `parent` create the first accounts.
 
-    Prints one line of JSON for each of the three steps, or the problem.
+    Sends the result of each of the three steps, or a `StartError`.
     """
-    parser = argparse.ArgumentParser(prog=f"python -m {__spec__.name}")
-    parser.add_argument("--parent", type=int, required=True, help="the process to die with")
-    die_with(parser.parse_args().parent, signal.SIGKILL)
-    configure_logging()
+    # Ctrl-C signals the supervisor only, which then ends this process.
+    os.setsid()
+    die_with(parent, signal.SIGKILL)
+    configure_logging(settings.log_format, process="supervisor")
+    # Imported late, so that the supervisor does not hold Alembic.
+    from service.stores.migrations import migrate
+
     try:
-        settings = load_settings()
-        configure_logging(settings.log_format, process="supervisor")
         wired = Wired(settings)
         _check_database(wired)
         if settings.valkey_url is not None:
             _check_valkey(wired)
-        _print_json({})
+        steps.send(None)
         migrate(wired.engine)
-        _print_json({})
-        if sys.stdin.readline():
-            services = wired.services
-            first_run = make_first_accounts(services)
-            keep_first_run(first_run, wired.folder, services)
-            _print_json(asdict(first_run))
+        steps.send(None)
+        steps.recv()
+        services = wired.services
+        first_run = make_first_accounts(services)
+        keep_first_run(first_run, wired.folder, services)
+        steps.send(first_run)
     except ModerationError as error:
-        code = int(getattr(error, "exit_code", ExitCode.FAILED))
-        _print_json({"problem": str(error), "exit_code": code})
+        steps.send(StartError(str(error), getattr(error, "exit_code", ExitCode.FAILED)))
 
 
 def _check_database(wired: Wired) -> None:
@@ -111,11 +109,3 @@ def _check_valkey(wired: Wired) -> None:
             "address, user and password, and that the server runs"
         )
         raise StartError(msg, ExitCode.VALKEY) from None
-
-
-def _print_json(answer: dict[str, object]) -> None:
-    print(json.dumps(answer), flush=True)
-
-
-if __name__ == "__main__":
-    main()

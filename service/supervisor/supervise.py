@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import logging
 import os
 import select
 import signal
 import socket
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
-from contextlib import closing, suppress
+from contextlib import closing
+from dataclasses import replace
 from functools import partial
 from http.client import HTTPException
-from queue import Empty, SimpleQueue
-from typing import Any
+from importlib import import_module
+from multiprocessing import get_context
 
 from service import ENV_PREFIX, PREFIX
 from service.child_processes import handling
 from service.data_folder import DataFolder
 from service.listening import ask, base_url, listen, reachable_address
 from service.logs import LogFormat, configure_logging, line_of_another
+from service.memory import ARENAS, limit_arenas, return_unused
 from service.process_lock import only_one
 from service.settings import Settings
 from service.start_error import ExitCode, StartError
 from service.supervisor.part import Part, Recipe, describe_exit, write_to_stderr
+from service.supervisor.prepare import prepare
 from service.supervisor.report import FirstRun, Running, to_json, to_text
 from service.supervisor.valkey import EmbeddedValkey, put_log_back, set_log_aside
 
@@ -36,44 +39,40 @@ log = logging.getLogger(__name__)
 class Preparation:
     """Runs `service.supervisor.prepare` until closed; calls `meanwhile` while it waits."""
 
-    def __init__(self, environment: Mapping[str, str], meanwhile: Callable[[], object]) -> None:
+    def __init__(self, settings: Settings, meanwhile: Callable[[], object]) -> None:
         self._meanwhile = meanwhile
-        module = f"{PREFIX}service.supervisor.prepare"
-        self._process = subprocess.Popen(  # noqa: S603  # The command is not user input.
-            [sys.executable, "-P", "-m", module, "--parent", str(os.getpid())],
-            env=dict(environment),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            # Ctrl-C signals the supervisor only, which closes this.
-            start_new_session=True,
-        )
+        # A fork starts at once. Only on Linux do all system libraries work in it.
+        context = get_context("fork") if sys.platform == "linux" else get_context("spawn")
+        self._steps, theirs = context.Pipe()
+        self._process = context.Process(target=prepare, args=(settings, theirs, os.getpid()))
+        self._process.start()
+        theirs.close()
 
     def make_first_accounts(self) -> FirstRun:
         """Return the accounts created for a new installation. Raise `StartError`."""
-        assert self._process.stdin  # noqa: S101  # Because of PIPE.
-        self._process.stdin.write(b"\n")
-        self._process.stdin.flush()
-        return FirstRun(**self.wait())
+        self._steps.send(None)
+        made = self.wait()
+        assert made is not None  # noqa: S101  # Only the first two steps have no result.
+        return made
 
     def close(self) -> None:
         self._process.kill()
-        self._process.communicate()
+        self._process.join()
 
-    def wait(self) -> dict[str, Any]:
+    def wait(self) -> FirstRun | None:
         """Return the result of the next step. Raise `StartError`.
 
         The first step ends when external stores respond, the second when the database has this
         version's schema.
         """
-        assert self._process.stdout  # noqa: S101  # Because of PIPE.
-        while not select.select([self._process.stdout], [], [], _POLL_SECONDS)[0]:
+        while not self._steps.poll(_POLL_SECONDS):
             self._meanwhile()
-        line = self._process.stdout.readline()
-        if not line:
-            raise StartError("the stores could not be prepared, see above")
-        answer: dict[str, Any] = json.loads(line)
-        if "problem" in answer:
-            raise StartError(answer["problem"], ExitCode(answer["exit_code"]))
+        try:
+            answer: FirstRun | StartError | None = self._steps.recv()
+        except EOFError:
+            raise StartError("the stores could not be prepared, see above") from None
+        if isinstance(answer, StartError):
+            raise answer
         return answer
 
 
@@ -114,7 +113,8 @@ def supervise(settings: Settings, *, workers: int, as_json: bool) -> None:
     ):
         crew = _Crew(signals, settings.log_format)
         try:
-            with closing(Preparation(_environment(settings, folder), crew.look_after)) as stores:
+            _import_parts()
+            with closing(Preparation(settings, crew.look_after)) as stores:
                 stores.wait()  # Until external stores respond.
                 url = None if settings.valkey_url else _start_valkey(crew, folder, lock)
                 stores.wait()  # Until the schema is migrated.
@@ -153,19 +153,15 @@ class _Signals:
     def __init__(self) -> None:
         self.count = 0
         self.restart = False
-        self._received: SimpleQueue[int] = SimpleQueue()
+        # A byte is written for each signal, so that `select` returns at once.
+        self.pipe, self._written = os.pipe()
 
     def received(self, number: int, _frame: object) -> None:
-        self._received.put(number)
+        os.write(self._written, b"s")
         if number == RESTART_SIGNAL:
             self.restart = True
         else:
             self.count += 1
-
-    def wait(self, seconds: float) -> None:
-        """Wait for a signal, at most this long."""
-        with suppress(Empty):
-            self._received.get(timeout=seconds)
 
     def check(self) -> None:
         if self.count:
@@ -188,8 +184,20 @@ class _Crew:
 
     def remove(self, part: Part) -> None:
         part.ask_to_stop()
-        part.wait_or_kill()
+        part.wait_or_kill(pause=self.wait)
         self._parts.remove(part)
+
+    def wait(self, seconds: float) -> None:
+        """Forward the parts' output until a signal comes, at most this long."""
+        deadline = time.monotonic() + seconds
+        while (left := deadline - time.monotonic()) > 0:
+            written = {part.output: part for part in self._parts if part.output is not None}
+            readable, _, _ = select.select([self._signals.pipe, *written], [], [], left)
+            for part in (written[pipe] for pipe in readable if pipe in written):
+                part.forward_output()
+            if self._signals.pipe in readable:
+                os.read(self._signals.pipe, 64)
+                return
 
     def look_after(self) -> list[tuple[Part, int]]:
         """Restart parts that exited; return them with their exit codes."""
@@ -203,7 +211,7 @@ class _Crew:
             if self._signals.restart:
                 self._signals.restart = False
                 self._restart()
-            self._signals.wait(_POLL_WHEN_READY_SECONDS)
+            self.wait(_POLL_WHEN_READY_SECONDS)
 
     def _restart(self) -> None:
         """Replace one part after another; each works until its successor does."""
@@ -215,15 +223,18 @@ class _Crew:
         log.info("everything was restarted")
 
     def _replace(self, old: Part) -> bool:
-        """Start a successor and stop the old part once it works; return False if it does not."""
-        successor = self.add(old.recipe)
+        """Start a successor and stop the old part once it works; return False if it does not.
+
+        The successor is no fork: it imports the program as it is installed now.
+        """
+        successor = self.add(replace(old.recipe, run=None))
         deadline = time.monotonic() + _READY_SECONDS
-        while not successor.works.is_set():
+        while not successor.works:
             died = any(part is successor for part, _ in self.look_after())
             if died or time.monotonic() > deadline:
                 self.remove(successor)
                 return False
-            time.sleep(_POLL_SECONDS)
+            self.wait(_POLL_SECONDS)
         self.remove(old)
         return True
 
@@ -234,12 +245,25 @@ class _Crew:
             for part in parts:
                 part.ask_to_stop()
             for part in parts:
-                part.wait_or_kill(hurry=lambda: self._signals.count > 1)
+                part.wait_or_kill(pause=self.wait, hurry=lambda: self._signals.count > 1)
 
 
 def _write_json(line: str) -> None:
     name, _, text = line.partition("| ")
     write_to_stderr(line_of_another(name.strip(), text))
+
+
+def _import_parts() -> None:
+    """Import what the parts run, so that their forks share its memory."""
+    limit_arenas()
+    # Otherwise numpy's library starts threads, which a fork would lack.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    for module in _MODULES.values():
+        import_module(module)
+    # The collector would write to every object, and so copy it.
+    gc.collect()
+    gc.freeze()
+    return_unused()
 
 
 def _start_parts(
@@ -306,8 +330,7 @@ def _environment(
         f"{ENV_PREFIX}HOST": settings.host,
         f"{ENV_PREFIX}PORT": str(settings.port),
         "PYTHONUNBUFFERED": "1",
-        # Otherwise glibc keeps separate memory for many threads: 17 of 429 MB in all.
-        "MALLOC_ARENA_MAX": os.environ.get("MALLOC_ARENA_MAX", "2"),
+        "MALLOC_ARENA_MAX": os.environ.get("MALLOC_ARENA_MAX", str(ARENAS)),
     }
     if valkey_url:
         decided |= {f"{ENV_PREFIX}VALKEY_URL": valkey_url, f"{ENV_PREFIX}VALKEY_URL_FILE": ""}
@@ -321,16 +344,24 @@ def _python(
     number: int | None = None,
     pass_fds: tuple[int, ...] = (),
 ) -> Recipe:
-    parent = ("--parent", str(os.getpid()))
+    arguments = ("--parent", str(os.getpid()), *arguments)
+    module = _MODULES[kind]
     return Recipe(
         name=f"{kind}-{number}" if number else kind,
         # -P keeps a folder named "service" in the current one from being imported.
-        command=(sys.executable, "-P", "-m", _MODULES[kind], *parent, *arguments),
+        command=(sys.executable, "-P", "-m", module, *arguments),
         environment=environment,
         stop_seconds=_STOP_SECONDS[kind],
         pass_fds=pass_fds,
+        # On macOS system libraries refuse to work in a fork.
+        run=partial(_run_module, module, arguments) if sys.platform == "linux" else None,
         says_when_started=f"{kind} started",
     )
+
+
+def _run_module(name: str, arguments: tuple[str, ...]) -> None:
+    sys.argv = [name, *arguments]
+    import_module(name).main()
 
 
 def _wait_until_ready(crew: _Crew, listener: socket.socket) -> str | None:
@@ -350,7 +381,7 @@ def _wait_until_ready(crew: _Crew, listener: socket.socket) -> str | None:
         is_settled = not missing.get("model", "").startswith("unknown")
         if parts and not missing.keys() - _MAY_STAY and is_settled:
             return next(iter(missing.values()), None)
-        time.sleep(_POLL_SECONDS)
+        crew.wait(_POLL_SECONDS)
     states = "; ".join(f"{name}: {state}" for name, state in parts.items()) or "the API is silent"
     raise StartError(f"not everything became ready in {_READY_SECONDS:.0f} s: {states}")
 

@@ -17,7 +17,7 @@ from typing import Any
 
 _DATA = Path(__file__).resolve().parents[2] / "data"
 _STOP_SECONDS = 60.0
-_MODULE = re.compile(r"service\.processes\.(\w+)")
+_KINDS = {"api", "worker", "background"}
 
 
 def program() -> str:
@@ -92,10 +92,10 @@ def named(root: int, name: str) -> list[int]:
 
 def name_of(pid: int) -> str:
     """Return the name of a service's process."""
-    command = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
-    module = _MODULE.search(command)
-    if module:
-        return "api" if module[1] == "app" else module[1]
+    command = Path(f"/proc/{pid}/cmdline").read_bytes().decode()
+    name = Path(f"/proc/{pid}/comm").read_text().strip()
+    if name in _KINDS:
+        return name
     if "postgres" in command:
         return "PostgreSQL"
     return "valkey" if "valkey" in command else "supervisor"

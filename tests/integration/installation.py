@@ -42,9 +42,10 @@ def until(condition: Callable[[], Any], *, seconds: float = DEADLINE_SECONDS) ->
 
 
 def command_of(pid: int | str) -> str:
-    """Return a process's command, "" of one that has ended."""
+    """Return a process's name and command, "" of one that has ended."""
     try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+        files = [Path(f"/proc/{pid}/{name}").read_text() for name in ("comm", "cmdline")]
+        return "".join(files).replace("\0", " ") if files[1] else ""
     except OSError:
         return ""
 

@@ -229,15 +229,13 @@ def test_a_healthy_minute_makes_earlier_deaths_forgotten(make_part, clock):
 
 
 def test_a_part_that_ignores_the_order_to_stop_is_killed(make_part):
-    lines = []
     part = make_part(
         "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN);"
         "print('deaf', flush=True); time.sleep(600)",
         stop_seconds=0.0,
-        write_line=lines.append,
     )
     part.start()
-    until(lambda: lines)
+    until(part.forward_output)
 
     part.ask_to_stop()
     part.wait_or_kill()
