@@ -1,9 +1,10 @@
-"""The process in which `slopsieve up` prepares the stores; it ends once everything runs."""
+"""What `slopsieve up` does to the stores, in processes of its own that end afterwards."""
 
 from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from multiprocessing.connection import Connection
@@ -58,33 +59,38 @@ def keep_first_run(first: FirstRun, folder: DataFolder, services: Services) -> N
         folder.first_run_file.unlink(missing_ok=True)
 
 
-def prepare(settings: Settings, steps: Connection, parent: int) -> None:
-    """Check the stores, migrate, and after a message from `parent` create the first accounts.
+def prepare_stores(settings: Settings) -> None:
+    """Check that the database and an external Valkey respond, and migrate. Raise `StartError`."""
+    # Imported late, so that the supervisor does not hold Alembic.
+    from service.stores.migrations import migrate
 
-    Sends the result of each of the three steps, or a `StartError`.
-    """
+    wired = Wired(settings)
+    _check_database(wired)
+    if settings.valkey_url is not None:
+        _check_valkey(wired)
+    migrate(wired.engine)
+
+
+def add_first_accounts(settings: Settings) -> FirstRun:
+    """Create and keep the first accounts, once Valkey runs, and return them."""
+    wired = Wired(settings)
+    first_run = make_first_accounts(wired.services)
+    keep_first_run(first_run, wired.folder, wired.services)
+    return first_run
+
+
+def send_result(
+    work: Callable[[Settings], object], settings: Settings, result: Connection, parent: int
+) -> None:
+    """Send what `work` returns, or its error as a `StartError`; end with the process `parent`."""
     # Ctrl-C signals the supervisor only, which then ends this process.
     os.setsid()
     die_with(parent, signal.SIGKILL)
     configure_logging(settings.log_format, process="supervisor")
-    # Imported late, so that the supervisor does not hold Alembic.
-    from service.stores.migrations import migrate
-
     try:
-        wired = Wired(settings)
-        _check_database(wired)
-        if settings.valkey_url is not None:
-            _check_valkey(wired)
-        steps.send(None)
-        migrate(wired.engine)
-        steps.send(None)
-        steps.recv()
-        services = wired.services
-        first_run = make_first_accounts(services)
-        keep_first_run(first_run, wired.folder, services)
-        steps.send(first_run)
+        result.send(work(settings))
     except ModerationError as error:
-        steps.send(StartError(str(error), getattr(error, "exit_code", ExitCode.FAILED)))
+        result.send(StartError(str(error), getattr(error, "exit_code", ExitCode.FAILED)))
 
 
 def _check_database(wired: Wired) -> None:

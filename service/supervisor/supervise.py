@@ -12,12 +12,12 @@ import socket
 import sys
 import time
 from collections.abc import Callable, Mapping
-from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from http.client import HTTPException
 from importlib import import_module
 from multiprocessing import get_context
+from typing import TypeVar
 
 from service import ENV_PREFIX, PREFIX
 from service.child_processes import handling
@@ -29,52 +29,14 @@ from service.process_lock import only_one
 from service.settings import Settings
 from service.start_error import ExitCode, StartError
 from service.supervisor.part import Part, Recipe, describe_exit, write_to_stderr
-from service.supervisor.prepare import prepare
-from service.supervisor.report import FirstRun, Running, to_json, to_text
+from service.supervisor.prepare import add_first_accounts, prepare_stores, send_result
+from service.supervisor.report import Running, to_json, to_text
 from service.supervisor.valkey import EmbeddedValkey, put_log_back, set_log_aside
 
 log = logging.getLogger(__name__)
 
 
-class Preparation:
-    """Runs `service.supervisor.prepare` until closed; calls `meanwhile` while it waits."""
-
-    def __init__(self, settings: Settings, meanwhile: Callable[[], object]) -> None:
-        self._meanwhile = meanwhile
-        # A fork starts at once. Only on Linux do all system libraries work in it.
-        context = get_context("fork") if sys.platform == "linux" else get_context("spawn")
-        self._steps, theirs = context.Pipe()
-        self._process = context.Process(target=prepare, args=(settings, theirs, os.getpid()))
-        self._process.start()
-        theirs.close()
-
-    def make_first_accounts(self) -> FirstRun:
-        """Return the accounts created for a new installation. Raise `StartError`."""
-        self._steps.send(None)
-        made = self.wait()
-        assert made is not None  # noqa: S101  # Only the first two steps have no result.
-        return made
-
-    def close(self) -> None:
-        self._process.kill()
-        self._process.join()
-
-    def wait(self) -> FirstRun | None:
-        """Return the result of the next step. Raise `StartError`.
-
-        The first step ends when external stores respond, the second when the database has this
-        version's schema.
-        """
-        while not self._steps.poll(_POLL_SECONDS):
-            self._meanwhile()
-        try:
-            answer: FirstRun | StartError | None = self._steps.recv()
-        except EOFError:
-            raise StartError("the stores could not be prepared, see above") from None
-        if isinstance(answer, StartError):
-            raise answer
-        return answer
-
+_Result = TypeVar("_Result")
 
 _POLL_SECONDS = 0.05
 
@@ -114,14 +76,12 @@ def supervise(settings: Settings, *, workers: int, as_json: bool) -> None:
         crew = _Crew(signals, settings.log_format)
         try:
             _import_parts()
-            with closing(Preparation(settings, crew.look_after)) as stores:
-                stores.wait()  # Until external stores respond.
-                url = None if settings.valkey_url else _start_valkey(crew, folder, lock)
-                stores.wait()  # Until the schema is migrated.
-                environment = _environment(settings, folder, url)
-                _start_parts(crew, environment, listener, workers=workers)
-                problem = _wait_until_ready(crew, listener)
-                first_run = stores.make_first_accounts()
+            _in_process(prepare_stores, settings, crew.look_after)
+            url = None if settings.valkey_url else _start_valkey(crew, folder, lock)
+            environment = _environment(settings, folder, url)
+            _start_parts(crew, environment, listener, workers=workers)
+            problem = _wait_until_ready(crew, listener)
+            first_run = _in_process(add_first_accounts, settings, crew.look_after)
             running = Running(
                 url=base_url(listener),
                 pid=os.getpid(),
@@ -264,6 +224,33 @@ def _import_parts() -> None:
     gc.collect()
     gc.freeze()
     return_unused()
+
+
+def _in_process(
+    work: Callable[[Settings], _Result], settings: Settings, meanwhile: Callable[[], object]
+) -> _Result:
+    """Return what `work` returns in a process of its own, so that it leaves no memory in use here.
+
+    `meanwhile` is called until then. Raises `StartError`.
+    """
+    # A fork starts at once. Only on Linux do all system libraries work in it.
+    context = get_context("fork") if sys.platform == "linux" else get_context("spawn")
+    result, theirs = context.Pipe(duplex=False)
+    process = context.Process(target=send_result, args=(work, settings, theirs, os.getpid()))
+    process.start()
+    theirs.close()
+    try:
+        while not result.poll(_POLL_SECONDS):
+            meanwhile()
+        answer: _Result | StartError = result.recv()
+    except EOFError:
+        raise StartError("the stores could not be prepared, see above") from None
+    finally:
+        process.kill()
+        process.join()
+    if isinstance(answer, StartError):
+        raise answer
+    return answer
 
 
 def _start_parts(
