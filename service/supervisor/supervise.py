@@ -75,7 +75,8 @@ def supervise(settings: Settings, *, workers: int, as_json: bool) -> None:
     ):
         crew = _Crew(signals, settings.log_format)
         try:
-            _import_parts()
+            if sys.platform == "linux":
+                _import_parts()
             _in_process(prepare_stores, settings, crew.look_after)
             url = None if settings.valkey_url else _start_valkey(crew, folder, lock)
             environment = _environment(settings, folder, url)
@@ -215,7 +216,8 @@ def _write_json(line: str) -> None:
 
 def _import_parts() -> None:
     """Import what the parts run, so that their forks share its memory."""
-    limit_arenas()
+    if "MALLOC_ARENA_MAX" not in os.environ:
+        limit_arenas()
     # Otherwise numpy's library starts threads, which a fork would lack.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     for module in _MODULES.values():
@@ -229,9 +231,9 @@ def _import_parts() -> None:
 def _in_process(
     work: Callable[[Settings], _Result], settings: Settings, meanwhile: Callable[[], object]
 ) -> _Result:
-    """Return what `work` returns in a process of its own, so that it leaves no memory in use here.
+    """Call `work` in a child process, which frees its memory by ending, and return the result.
 
-    `meanwhile` is called until then. Raises `StartError`.
+    Calls `meanwhile` while it waits. Raises `StartError`.
     """
     # A fork starts at once. Only on Linux do all system libraries work in it.
     context = get_context("fork") if sys.platform == "linux" else get_context("spawn")
