@@ -1,7 +1,5 @@
 """Prints a lock file without the packages named: what a stage needs."""
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

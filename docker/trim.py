@@ -3,8 +3,6 @@
 Run by the Python whose packages are meant: `python docker/trim.py STAGE`, for web, worker, trainer.
 """
 
-from __future__ import annotations
-
 import shutil
 import sys
 import sysconfig

@@ -9,8 +9,6 @@ No registry of images is asked: debootstrap makes the base, `stand_ins` the stor
 built stays for the next time. Needs Debian, root and the development environment.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import json

@@ -4,8 +4,6 @@ Names have a linear member of their own. A data source gives names for all its c
 so one table for everything would learn the sources.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 

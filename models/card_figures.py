@@ -1,7 +1,5 @@
 """Reads the most important figures of a version's card."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

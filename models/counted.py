@@ -1,7 +1,5 @@
 """Counts properties that n-grams cannot see, and hides words of the post's title."""
 
-from __future__ import annotations
-
 import math
 import re
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Turns the network's pooled states of a comment into its embedding, a unit vector."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass

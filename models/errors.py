@@ -1,7 +1,5 @@
 """The errors of model versions and classifiers."""
 
-from __future__ import annotations
-
 
 class ModelError(Exception):
     """The base class. Messages name files and fields, never comment text."""

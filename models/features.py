@@ -3,8 +3,6 @@
 `models.author` counts the author's name.
 """
 
-from __future__ import annotations
-
 import re
 import zlib
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """The inputs and outputs of a classifier; training and serving build them alike."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 # Few comments below this are shown to a moderator, and marks are shown only in those and in spam

@@ -5,8 +5,6 @@ the overflow (oneDNN, "Nuances of int8 Computations"), so its scores would diffe
 were measured. Float32 holds these sums, and is faster on such a CPU.
 """
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

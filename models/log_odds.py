@@ -1,7 +1,5 @@
 """Turns log-odds into probabilities."""
 
-from __future__ import annotations
-
 import math
 
 # The logistic function is 0 or 1 to all digits beyond this, and exp() would overflow.

@@ -1,7 +1,5 @@
 """Marks the promotional segments of a comment."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -4,8 +4,6 @@ The package `openvino-telemetry` sends usage reports unless a file in the home f
 OpenVINO works without that package, so this module makes it impossible to import.
 """
 
-from __future__ import annotations
-
 import sys
 
 # Python raises an error on imports of a module that is None here (importlib's documentation).

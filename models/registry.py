@@ -1,7 +1,5 @@
 """Reads and writes model versions, each an immutable folder whose files are checked by SHA-256."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

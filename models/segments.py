@@ -1,7 +1,5 @@
 """Splits a text into segments, such as sentences and clauses, and joins chosen ones."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 

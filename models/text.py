@@ -1,7 +1,5 @@
 """Normalises a comment's text for counting n-grams."""
 
-from __future__ import annotations
-
 import html
 import re
 import unicodedata

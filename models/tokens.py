@@ -1,7 +1,5 @@
 """Cuts a comment and its post's title into the windows of tokens that the network reads."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The shipped classifier: a transformer and linear members, calibrated together."""
 
-from __future__ import annotations
-
 import hashlib
 import heapq
 import json

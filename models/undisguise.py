@@ -7,8 +7,6 @@ words, and digits or signs in place of letters. Words wholly in another alphabet
 addresses and quoted code stay unchanged.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import Counter

@@ -1,7 +1,5 @@
 """Rewrites a text for the network and keeps the original offset of each character."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Ties child processes to the process that started them."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import signal

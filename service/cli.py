@@ -1,7 +1,5 @@
 """The command line `slopsieve`: loads commands and prints our errors as single lines."""
 
-from __future__ import annotations
-
 import importlib
 import sys
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Prepares the folder that holds the embedded database, Valkey's files and the secret key."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

@@ -1,7 +1,5 @@
 """Makes identifiers that sort by time and cannot be guessed."""
 
-from __future__ import annotations
-
 import secrets
 import time
 

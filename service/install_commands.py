@@ -1,7 +1,5 @@
 """Checks the installed packages and names the command that installs them."""
 
-from __future__ import annotations
-
 import shlex
 import sys
 from importlib import metadata

@@ -1,7 +1,5 @@
 """Opens the socket that the API listens on, and returns its address."""
 
-from __future__ import annotations
-
 import socket
 from contextlib import closing
 from http.client import HTTPConnection

@@ -1,7 +1,5 @@
 """Sets up logging: one line per event, with fixed words and fields and no personal data."""
 
-from __future__ import annotations
-
 import json
 import logging
 import re

@@ -1,7 +1,5 @@
 """Limits the memory that glibc's allocator holds and the program does not use."""
 
-from __future__ import annotations
-
 import ctypes
 from contextlib import suppress
 

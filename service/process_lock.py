@@ -1,7 +1,5 @@
 """Lets only one process at a time work on a folder."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import os

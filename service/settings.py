@@ -1,7 +1,5 @@
 """The only reader of the environment: one frozen `Settings`, validated at the start."""
 
-from __future__ import annotations
-
 import ipaddress
 import os
 import re

@@ -1,7 +1,5 @@
 """The error that stops a start: one clear line and an exit code."""
 
-from __future__ import annotations
-
 from enum import IntEnum
 
 from service.domain.errors import ModerationError

@@ -1,7 +1,5 @@
 """Runs the training program as a child process, and manages the files of its runs."""
 
-from __future__ import annotations
-
 import hashlib
 import importlib.util
 import json

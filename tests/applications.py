@@ -1,7 +1,5 @@
 """Lets tests make many applications: what is dear in making one is shared by all."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Rules for the whole test run."""
 
-from __future__ import annotations
-
 import gc
 import os
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Lends tests databases: SQLite files on a RAM file system, each a copy of a migrated one."""
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import functools

@@ -1,7 +1,5 @@
 """Encoders of few layers whose weights are drawn, not learnt: nothing large is read for a test."""
 
-from __future__ import annotations
-
 import torch
 from tokenizers import Tokenizer
 from transformers import BertModel

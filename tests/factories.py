@@ -1,7 +1,5 @@
 """Makes values for tests; a test states only what it is about."""
 
-from __future__ import annotations
-
 import itertools
 from datetime import UTC, datetime
 

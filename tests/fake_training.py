@@ -5,8 +5,6 @@ FAKE_TRAINING names the folder. There lies `report.json`; while `waits` lies the
 was started, one line each time.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

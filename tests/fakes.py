@@ -1,7 +1,5 @@
 """Fakes for the outside world: fixed answers, a hand-set clock, services over SQLite."""
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import json

@@ -4,8 +4,6 @@ A test file is left out if it imports one of `HEAVY`, itself or through any modu
 if it asks for one of `FIXTURES` or is the case of one.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 from pathlib import Path

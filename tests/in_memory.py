@@ -1,7 +1,5 @@
 """Keeps in memory what Valkey keeps in production: histories, queues, spent tokens."""
 
-from __future__ import annotations
-
 import threading
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Reads what the service's own handler would write of the records that a test caught."""
 
-from __future__ import annotations
-
 import pytest
 
 from service.logs import LineFormatter

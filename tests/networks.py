@@ -1,7 +1,5 @@
 """A real network, tiny and taught nothing, and the tokeniser that goes with it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

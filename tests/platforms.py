@@ -1,7 +1,5 @@
 """Plays platforms whose APIs decisions are applied through; they fail as the real ones do."""
 
-from __future__ import annotations
-
 import ipaddress
 import itertools
 import json

@@ -1,7 +1,5 @@
 """Runs of training programs for tests: in memory, and of one that is small and quick."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Starts real servers from Python packages for tests: PostgreSQL, Valkey; no system package."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import importlib.util

@@ -1,7 +1,5 @@
 """Plays sites that are called back: honest ones, hostile ones, and one that must stay silent."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import ssl

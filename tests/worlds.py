@@ -1,7 +1,5 @@
 """Begins again and again with a kept world, whose stores fail at one call if so wished."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import inspect

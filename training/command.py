@@ -1,7 +1,5 @@
 """The error handling that the training commands share."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 

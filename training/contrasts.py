@@ -5,8 +5,6 @@ A model may learn something that merely occurs together with a label in its data
 Boundaries via Contrast Sets").
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

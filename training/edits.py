@@ -4,8 +4,6 @@ Anybody can add them to anything. Training never uses these (`training.data.trai
 pieces of others' ham and other remarks of the same kinds), so figures are about unseen text.
 """
 
-from __future__ import annotations
-
 ENDINGS = (
     "PS: typed on my phone, sorry for the typos.",
     "Sent from the train, please excuse mistakes.",

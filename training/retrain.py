@@ -7,8 +7,6 @@ little about all others. A run takes minutes. A killed run starts again from the
 candidate is written atomically, and nothing is promoted. Needs no torch.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -4,8 +4,6 @@ Every run of neighbouring sentences of a comment, and "none", are the classes of
 log-odds are sums of traits; the run that was marked by hand is the right one.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ Reads top to bottom: settings, data and folds, the members that each fold trains
 measured on their answers, the version, the command.
 """
 
-from __future__ import annotations
-
 import argparse
 import multiprocessing
 import os
@@ -233,7 +231,7 @@ class Training:
         windows = [tokeniser.windows(e.input) for e in examples]
         return read_from(path.read_bytes(), windows)
 
-    def tables(self, stage: str) -> Tables:
+    def tables(self, stage: str) -> "Tables":
         """Return the linear members that learn from the same comments as a stage's network."""
 
         def fit() -> Mapping[str, bytes]:
@@ -313,7 +311,7 @@ class Tables:
     marks: LinearTable | None
 
     @classmethod
-    def fit(cls, taught: Sequence[Example], dataset: Dataset, config: JoinConfig) -> Tables:
+    def fit(cls, taught: Sequence[Example], dataset: Dataset, config: JoinConfig) -> "Tables":
         """Fit the members on these comments, and on the advertisements in unlabelled texts."""
         return cls(
             linear=fit_linear(taught, config, dataset.texts),
@@ -322,7 +320,7 @@ class Tables:
         )
 
     @classmethod
-    def read(cls, files: Mapping[str, bytes]) -> Tables:
+    def read(cls, files: Mapping[str, bytes]) -> "Tables":
         """Return the members that were written as `files`."""
         found = {name: read_table(content) for name, content in files.items()}
         return cls(

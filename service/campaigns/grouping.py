@@ -1,7 +1,5 @@
 """Finds, for a comment, a remembered one of the same campaign: in bounded time and memory."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -9,8 +9,6 @@ sign with probability a / pi (Charikar, "Similarity estimation techniques from r
 2002). Only of those left the vector itself is looked at.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 

@@ -1,7 +1,5 @@
 """Names the targets of a comment: addresses, contacts, and guessed product names."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from itertools import islice, pairwise

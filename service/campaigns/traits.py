@@ -1,7 +1,5 @@
 """Names the traits that comments of one campaign share: meaning, targets, copied words."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The commands that back up an installation, restore it, and move it to another database."""
 
-from __future__ import annotations
-
 import sqlite3
 import sys
 import tempfile

@@ -1,7 +1,5 @@
 """The command that posts labelled comments to a running Slopsieve and shows its verdicts."""
 
-from __future__ import annotations
-
 import json
 import random
 import time

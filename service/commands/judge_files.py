@@ -1,7 +1,5 @@
 """The commands that judge files of comments as the service does."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """The commands about models: versions, exported decisions, and retraining."""
 
-from __future__ import annotations
-
 import json
 import signal
 import sys

@@ -1,7 +1,5 @@
 """The commands that link sites and platforms: hooks, callbacks and plugins."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import click

@@ -1,7 +1,5 @@
 """The command that replays an archive in order of time, with and without learning."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator

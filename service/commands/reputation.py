@@ -1,7 +1,5 @@
 """The commands about senders: histories, imported lists and erasure."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta

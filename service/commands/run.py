@@ -1,7 +1,5 @@
 """The commands that start, restart, check and migrate Slopsieve."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

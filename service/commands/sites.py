@@ -1,7 +1,5 @@
 """The commands for sites, their keys and settings, and lists of allowed and blocked senders."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, replace
 from datetime import timedelta
 from functools import partial

@@ -1,7 +1,5 @@
 """The commands that import comments from other systems, and export verdicts."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

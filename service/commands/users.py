@@ -1,7 +1,5 @@
 """The commands for accounts and the audit log."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict
 

@@ -1,7 +1,5 @@
 """Examines a whole installation. A check that raises does not stop the others."""
 
-from __future__ import annotations
-
 import difflib
 import ipaddress
 import os

@@ -1,7 +1,5 @@
 """Campaigns: comments of one origin, recognised by their words, target or meaning."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime
 

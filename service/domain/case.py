@@ -1,7 +1,5 @@
 """A comment together with everything known about it: what a moderator or a site sees."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum

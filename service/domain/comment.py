@@ -1,7 +1,5 @@
 """A comment as every adapter delivers it, with its post, author, sender and reports."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from dataclasses import dataclass, field, replace
@@ -128,11 +126,11 @@ class Sender:
     email_domain: str | None = None
     name_key: str | None = None
     account_key: str | None = None
-    before_rotation: Sender | None = None
+    before_rotation: "Sender | None" = None
     listings: tuple[Listing, ...] = ()
 
     @property
-    def generations(self) -> tuple[Sender, ...]:
+    def generations(self) -> tuple["Sender", ...]:
         """Return the present keys, then the older ones."""
         return (self, *(self.before_rotation.generations if self.before_rotation else ()))
 
@@ -162,7 +160,7 @@ class CommentKind(StrEnum):
         return self in ("mention", "webmention", "pingback", "trackback")
 
     @classmethod
-    def read(cls, given: str | None) -> CommentKind | None:
+    def read(cls, given: str | None) -> "CommentKind | None":
         """Return the kind of a `comment_type`, None for typed comments and unknown types."""
         name = (given or "").strip().lower().partition(":")[0].replace("_", "-")
         name = "rsvp" if name.startswith("rsvp-") else name.removesuffix("-of")

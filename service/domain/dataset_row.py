@@ -1,7 +1,5 @@
 """A comment as one line of a data file, with the keys of the data card."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import UTC, datetime
 

@@ -1,7 +1,5 @@
 """Rulings of people on one comment or many, and the resulting actions of sites."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum

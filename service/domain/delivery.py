@@ -1,7 +1,5 @@
 """Messages to sites, acts at platforms, and the URLs that platforms post to."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from datetime import datetime

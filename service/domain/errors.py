@@ -1,7 +1,5 @@
 """Our own errors, named for what the caller can do about them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Counts of comments: in a period of days, at one moment, by other cutoffs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime

@@ -1,7 +1,5 @@
 """The findings of health checks, for `/readyz` and the doctor."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 

@@ -1,7 +1,5 @@
 """A form's counts of how it was filled in, and the result of its token."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 import re

@@ -1,7 +1,5 @@
 """Moderators' instructions: entries of lists, and the part that a verdict stores."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum

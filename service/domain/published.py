@@ -1,7 +1,5 @@
 """The public view of a comment, and the link to its author's statement."""
 
-from __future__ import annotations
-
 import hmac
 import re
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """One retraining of the model: who asked for it, its progress and its results."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta

@@ -1,7 +1,5 @@
 """Parses moderators' search lines, and splits texts into the same words."""
 
-from __future__ import annotations
-
 import re
 import sys
 import unicodedata
@@ -152,7 +150,7 @@ class SearchQuery:
     def of(self, *fields: Field) -> tuple[Term, ...]:
         return tuple(term for term in self.terms if term.field in fields)
 
-    def until(self, moment: datetime) -> SearchQuery:
+    def until(self, moment: datetime) -> "SearchQuery":
         earlier = self.received_before
         return replace(self, received_before=min(earlier, moment) if earlier else moment)
 

@@ -1,7 +1,5 @@
 """The sender of a comment: keyed hashes in place of addresses, and their histories."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import ipaddress

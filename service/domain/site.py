@@ -1,7 +1,5 @@
 """A site that sends comments, its keys and its settings."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from datetime import datetime
 

@@ -1,7 +1,5 @@
 """Translatable phrases, normal forms of texts and URLs, and spreadsheet cells."""
 
-from __future__ import annotations
-
 import hashlib
 import html
 import re

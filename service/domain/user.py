@@ -1,7 +1,5 @@
 """Moderators, their permissions, sessions, second factors and digests."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field

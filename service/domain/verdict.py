@@ -1,7 +1,5 @@
 """A comment's verdict, and the evidence that it rests on."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Reads Disqus's export files."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing

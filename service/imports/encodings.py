@@ -1,7 +1,5 @@
 """Finds the encoding of a file as leniently as browsers do."""
 
-from __future__ import annotations
-
 import codecs
 import re
 from typing import cast

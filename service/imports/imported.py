@@ -1,7 +1,5 @@
 """The comments that every source yields: in the fields of the API, with their rulings."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

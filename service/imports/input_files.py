@@ -1,7 +1,5 @@
 """Reads files of comments of any length, gzipped or not, in bounded memory."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import io

@@ -1,7 +1,5 @@
 """Reads Isso's database."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing

@@ -1,7 +1,5 @@
 """Reads other programs' XML as leniently as browsers read HTML, in bounded memory."""
 
-from __future__ import annotations
-
 import codecs
 import html
 import re

@@ -1,7 +1,5 @@
 """Reads Remark42's backups: a first line about users and posts, then the comments."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 from service.domain.decision import Ruling

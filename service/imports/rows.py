@@ -1,7 +1,5 @@
 """Reads comments in rows: JSON lines and CSV."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Iterator, Mapping
 from itertools import count

@@ -1,7 +1,5 @@
 """Reads WordPress's export files (WXR)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 from service.domain.decision import Ruling

@@ -6,8 +6,6 @@ logistic regression with a normal prior around the set weight (MacKay 1992, Neur
 drawn: the regression is beside the score by which it was chosen.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -80,7 +78,7 @@ class LocalEvidence:
         self._points: dict[str, list[_Point]] = {}
         self._moved: dict[tuple[str, float, float], float] = {}
 
-    def copy(self) -> LocalEvidence:
+    def copy(self) -> "LocalEvidence":
         """Return a copy that learns independently."""
         other = LocalEvidence()
         other._points = {name: list(points) for name, points in self._points.items()}

@@ -4,8 +4,6 @@ Every hash is keyed by the installation's own salt, so that nobody outside can c
 share a slot. The state holds hashes alone, no words.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Collection
 from dataclasses import dataclass

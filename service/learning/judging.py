@@ -1,7 +1,5 @@
 """Adds what decisions taught to verdicts, and makes training examples of decided cases."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection
 from dataclasses import replace

@@ -5,8 +5,6 @@ each weighted by the number of comments that it represents. Nothing else says ho
 confident verdict is wrong.
 """
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass

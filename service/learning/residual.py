@@ -1,7 +1,5 @@
 """Sparse linear residuals over hashed features, learnt one decision at a time."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

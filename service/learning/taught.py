@@ -9,8 +9,6 @@ that the mixture's log-loss is never worse than the best expert's by more than t
 their number, besides the fixed share that lets another one become best.
 """
 
-from __future__ import annotations
-
 import heapq
 import math
 from collections import Counter
@@ -57,7 +55,7 @@ class Evidence:
         mixed = math.log(max(spam, 1e-300)) - math.log(max(ham, 1e-300))
         return min(max(mixed, -_MOST_LOG_ODDS), _MOST_LOG_ODDS)
 
-    def after(self, frozen: float, moved: Sequence[float], *, is_spam: bool) -> Evidence:
+    def after(self, frozen: float, moved: Sequence[float], *, is_spam: bool) -> "Evidence":
         """Return the evidence once a decision is known that was predicted so."""
         sign = 1.0 if is_spam else -1.0
         losses = [_loss(sign * (frozen + by)) for by in moved]
@@ -157,7 +155,7 @@ class Taught:
         most = heapq.nlargest(MOST_BEHIND, moved, key=lambda one: one[0])
         return tuple(example.comment_id for towards, example in most if towards > 0.0)
 
-    def after(self, new: Sequence[TrainingExample]) -> Taught:
+    def after(self, new: Sequence[TrainingExample]) -> "Taught":
         """Return the state after these later examples; it equals `learn_all` of all examples."""
         records = record_hands(new, self.records)
         outliers = outlier_teachers(records)

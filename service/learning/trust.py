@@ -4,8 +4,6 @@ None of these rules proves that a decision is right; each bounds what one person
 Retraining uses the same rules (`training/retraining/clean.py`).
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -70,7 +68,7 @@ class Ledger:
         self._days: Counter[tuple[str, int]] = Counter()
         self._copies: Counter[tuple[str, bool, int]] = Counter()
 
-    def copy(self) -> Ledger:
+    def copy(self) -> "Ledger":
         """Return a copy that counts independently."""
         other = Ledger()
         other._taught = self._taught.copy()

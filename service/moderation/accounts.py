@@ -1,7 +1,5 @@
 """Adds, changes and ends accounts; at least one owner always remains."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 

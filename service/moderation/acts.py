@@ -1,7 +1,5 @@
 """Writes people's acts to the append-only audit log."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from service.ports.audit import AuditEntry

@@ -1,7 +1,5 @@
 """Writes messages that notify sites of verdicts and rulings, and triggers their delivery."""
 
-from __future__ import annotations
-
 import json
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Sets sites' endpoints and secrets, and replays messages."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import re

@@ -1,7 +1,5 @@
 """Records rulings on one comment or many, imports rulings, and undoes them."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
 from functools import partial

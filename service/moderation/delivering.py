@@ -4,8 +4,6 @@ An act is chosen when its message's turn comes, so that what was undone meanwhil
 A static site is built once for all changes.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import logging

@@ -1,7 +1,5 @@
 """Sends the daily digest of waiting comments and held spam."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable
 from dataclasses import replace

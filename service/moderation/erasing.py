@@ -1,7 +1,5 @@
 """Exports and erases a person's data, and deletes old data."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, replace

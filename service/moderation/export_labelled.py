@@ -1,7 +1,5 @@
 """Exports decided comments for training."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 from collections.abc import Collection, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Counts a period's comments, and previews cutoffs and rules on past comments."""
 
-from __future__ import annotations
-
 import threading
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Creates and revokes the URLs that platforms post to."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 

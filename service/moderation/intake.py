@@ -1,7 +1,5 @@
 """Stores comments and queues them for judging; issues and reads the forms' tokens."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import hmac

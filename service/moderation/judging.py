@@ -1,7 +1,5 @@
 """Judges waiting comments and stores each verdict once; asks a second judge about unsure ones."""
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import time

@@ -1,7 +1,5 @@
 """Changes the lists of allowed and blocked values, and previews entries."""
 
-from __future__ import annotations
-
 import ipaddress
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Lists the comments that a site shows under a post."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 from urllib.parse import urlsplit

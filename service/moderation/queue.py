@@ -1,7 +1,5 @@
 """Lists and searches comments for moderators, and manages claims."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Rules on a comment and lists its sender, in one act that can be undone together."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import timedelta

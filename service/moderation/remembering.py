@@ -4,8 +4,6 @@ A decision is marked as remembered after all follow-ups; `remember_open` repeats
 may run twice. A rebuild's place is stored on the histories' server, to be lost together.
 """
 
-from __future__ import annotations
-
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence

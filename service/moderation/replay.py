@@ -1,7 +1,5 @@
 """Replays a labelled archive in order of time, with and without learning."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime

@@ -9,8 +9,6 @@ only if the edit adds and removes nothing of that kind. Any other edit is judged
 rejected comment goes to a person unless it is spam.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import logging

@@ -4,8 +4,6 @@ Codes are those of TOTP (RFC 6238). The shared secret is not stored: it is deriv
 random seed, and a secret of the instance that is not in the database.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import hmac

@@ -1,7 +1,5 @@
 """Adds sites, and issues, rotates, revokes and verifies their keys."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import re

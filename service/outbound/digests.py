@@ -1,7 +1,5 @@
 """Sends digests by mail or to a chat room's webhook."""
 
-from __future__ import annotations
-
 import json
 import smtplib
 import ssl

@@ -1,7 +1,5 @@
 """Connects to a checked address, sends one HTTP request and reads the response, in limited time."""
 
-from __future__ import annotations
-
 import email.utils
 import ipaddress
 import socket

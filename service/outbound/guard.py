@@ -1,7 +1,5 @@
 """Decides which addresses may be called; callbacks may only reach the public network."""
 
-from __future__ import annotations
-
 import ipaddress
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Applies decisions at platforms through their APIs."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace

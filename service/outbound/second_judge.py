@@ -4,8 +4,6 @@ The operator sets the URL, which may be private or plain HTTP. Redirects and pro
 and the response is limited in time and size.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import json
 import logging

@@ -1,7 +1,5 @@
 """Sends deliveries to sites: checks the address, signs, sends once and returns the result."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import hmac

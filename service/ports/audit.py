@@ -1,7 +1,5 @@
 """The audit log: who did what."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Comments as stores accept and return them: new, to be judged, to be grouped."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """Protocols for sending messages to sites and platforms."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Protocol
 

@@ -1,7 +1,5 @@
 """Model versions and the classifier's Protocol."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol

@@ -1,7 +1,5 @@
 """The API process: serves the web application until a signal stops it, then drains."""
 
-from __future__ import annotations
-
 import logging
 import os
 import signal

@@ -1,7 +1,5 @@
 """The background process: notifies sites, runs periodic upkeep and retrains."""
 
-from __future__ import annotations
-
 import logging
 import math
 import os

@@ -6,8 +6,6 @@ a connection of the client that has the most waiting ones: the one that has wait
 crowd not before it had a second.
 """
 
-from __future__ import annotations
-
 import logging
 import random
 import re

@@ -1,7 +1,5 @@
 """Metrics for operators: the counters of each process, and the shared state."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator, Mapping
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Answers a container's probes by its exit code: is this process alive, does the schema fit?"""
 
-from __future__ import annotations
-
 import argparse
 import socket
 import sys

@@ -1,7 +1,5 @@
 """Starts a process for `slopsieve up`, or prints one line with the reason why it cannot."""
 
-from __future__ import annotations
-
 import argparse
 import signal
 import sys

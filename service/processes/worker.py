@@ -1,7 +1,5 @@
 """The worker process: judges comments until a signal stops it."""
 
-from __future__ import annotations
-
 import logging
 import os
 import signal

@@ -1,7 +1,5 @@
 """Counts what one account does at one site, in whole numbers that any store can add up."""
 
-from __future__ import annotations
-
 import math
 import zlib
 from collections.abc import Iterable, Mapping, Sequence

@@ -7,8 +7,6 @@ pairs have a given key in common with probability p * p. Long words weigh more: 
 in any language, so copies meet by what is their own and strangers seldom meet by common phrases.
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 import re

@@ -4,8 +4,6 @@ Decisions are counted in whole numbers by the bucket of time they were made in, 
 back is exact and their order never matters; only reading weighs them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta

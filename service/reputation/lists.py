@@ -1,7 +1,5 @@
 """Reads reputation lists in the formats in which they are published, bounded and never trusting."""
 
-from __future__ import annotations
-
 import ipaddress
 import re
 import socket

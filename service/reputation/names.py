@@ -1,7 +1,5 @@
 """Names the records that a comment belongs to, the same wherever histories are kept."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

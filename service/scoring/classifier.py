@@ -1,7 +1,5 @@
 """Builds the classifier's input, and places the seam by its output."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import replace

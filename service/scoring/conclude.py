@@ -14,8 +14,6 @@ What stands beside the words, with a weight that was set or learnt here, is held
   decisions took its weight.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """Exact bounds on a share, and how many comments may lie beyond a cutoff that keeps a promise."""
 
-from __future__ import annotations
-
 import math
 
 # Halvings of [0, 1]: after 60 the interval is narrower than a double can tell apart.

@@ -1,7 +1,5 @@
 """Says in sentences why a verdict came out as it did."""
 
-from __future__ import annotations
-
 from service.domain.decision import BY_STAFF, EDIT_POLICY, Decision, Ruling
 from service.domain.list_entry import Effect, EntryKind, Instruction
 from service.domain.verdict import Outcome, Verdict, WeighedSignal, WeightKind

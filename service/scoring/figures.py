@@ -1,7 +1,5 @@
 """Figures of a period: outcomes, mistakes, the queue, and whether scores have shifted."""
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections import Counter, defaultdict

@@ -1,7 +1,5 @@
 """Adds the signal of learning at once to a verdict, and concludes it again."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

@@ -4,8 +4,6 @@ Every function takes parallel arrays: `is_spam` (the labels, booleans) and `p_sp
 more likely spam), and raises `ValueError` where a label that the figure needs does not occur.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from statistics import NormalDist

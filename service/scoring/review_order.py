@@ -1,7 +1,5 @@
 """The order of the review queue: the comment that costs most while it waits comes first."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 
 from service.domain.comment import Label

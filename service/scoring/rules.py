@@ -1,7 +1,5 @@
 """Holds comments by a site's rules, after the verdict; the score stays unchanged."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import timedelta
 from functools import lru_cache

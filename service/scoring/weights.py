@@ -5,8 +5,6 @@ no memory of earlier decisions, so no fit can weigh these. Each has a weight by 
 Decisions of this installation move it (`service/learning`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from enum import StrEnum

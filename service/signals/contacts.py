@@ -1,7 +1,5 @@
 """Finds ways to reach somebody outside the site: mail addresses, telephone numbers, handles."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Set

@@ -1,7 +1,5 @@
 """Finds words and phrases that hint at an offer, a call, praise and the like."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Sequence

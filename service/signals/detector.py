@@ -1,7 +1,5 @@
 """Detectors: named, pure functions that describe an observation about a comment."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Reads how far earlier decisions and sightings under one key speak for or against a comment."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
 from operator import itemgetter

@@ -1,7 +1,5 @@
 """Measures an edit by the text that a person ruled on: what is new in it, and what is gone."""
 
-from __future__ import annotations
-
 import hashlib
 import html
 import math

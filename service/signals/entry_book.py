@@ -1,7 +1,5 @@
 """Finds the moderators' entry that a comment must follow; web/LISTS.md has the table."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime

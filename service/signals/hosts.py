@@ -1,7 +1,5 @@
 """Reads hosts out of addresses and texts, and tells what kind of site a host is."""
 
-from __future__ import annotations
-
 import base64
 import html
 import re

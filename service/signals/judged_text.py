@@ -1,7 +1,5 @@
 """Leaves out of a comment what its writer did not write, before it is judged and learnt from."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Finds the links in a text, however they are written, with their exact offsets."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

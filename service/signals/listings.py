@@ -1,7 +1,5 @@
 """How a reputation list's evidence fades with its age."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from service.domain.comment import Comment, ListBasis, ListKind

@@ -1,7 +1,5 @@
 """Finds offers in a comment: a seller's link, a contact, a product, a pitch."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Describes each sentence of a comment in numbers: offers, address, links, looks."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections.abc import Callable

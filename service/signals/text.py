@@ -1,7 +1,5 @@
 """Cuts a text into words, sentences, code and quotations, and undoes its disguises."""
 
-from __future__ import annotations
-
 import html
 import re
 import unicodedata

@@ -1,7 +1,5 @@
 """The parts of a text that several detectors need, each found when it is first used."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache

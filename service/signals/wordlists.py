@@ -1,7 +1,5 @@
 """Reads the word lists in the TOML files beside this module, which translators edit."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Encodes positions in sorted lists as opaque cursors."""
 
-from __future__ import annotations
-
 import base64
 import json
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Signs the tokens of comment forms as ALTCHA challenges, version 2."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import secrets

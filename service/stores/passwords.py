@@ -1,7 +1,5 @@
 """Hashes passwords with Argon2id."""
 
-from __future__ import annotations
-
 import argon2
 from argon2.exceptions import InvalidHashError, VerificationError
 

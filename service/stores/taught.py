@@ -1,7 +1,5 @@
 """Caches what decisions taught, and learns new decisions as they are made."""
 
-from __future__ import annotations
-
 import threading
 import time
 from bisect import bisect_left

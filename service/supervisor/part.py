@@ -1,7 +1,5 @@
 """A supervised child process: starts it, forwards its output and restarts it."""
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import multiprocessing

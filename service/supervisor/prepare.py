@@ -1,7 +1,5 @@
 """What `slopsieve up` does to the stores, in processes of its own that end afterwards."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Callable

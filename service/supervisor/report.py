@@ -1,7 +1,5 @@
 """Reports that everything runs: as text, or as one line of JSON for scripts."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import shutil

@@ -1,7 +1,5 @@
 """Runs all of Slopsieve on one machine until a signal stops it."""
 
-from __future__ import annotations
-
 import gc
 import json
 import logging

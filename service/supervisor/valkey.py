@@ -1,7 +1,5 @@
 """Prepares the embedded Valkey server: files, password and command."""
 
-from __future__ import annotations
-
 import logging
 import os
 import secrets

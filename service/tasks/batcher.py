@@ -1,7 +1,5 @@
 """Collects messages into batches by lane, judges them, and then acknowledges them."""
 
-from __future__ import annotations
-
 import logging
 import math
 import random

@@ -1,7 +1,5 @@
 """Valkey as the broker: names, connections and error messages."""
 
-from __future__ import annotations
-
 import logging
 import threading
 from collections.abc import Iterator, Mapping

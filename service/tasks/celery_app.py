@@ -1,7 +1,5 @@
 """The worker's Celery application: consumes comment ids in batches, drops foreign messages."""
 
-from __future__ import annotations
-
 import base64
 import json
 import logging

@@ -1,7 +1,5 @@
 """Delivers many messages at once, but few of them to one site."""
 
-from __future__ import annotations
-
 import logging
 import threading
 import time

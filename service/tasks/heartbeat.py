@@ -1,7 +1,5 @@
 """Heartbeats of processes in Valkey; workers include their model version."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import socket

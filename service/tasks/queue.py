@@ -1,7 +1,5 @@
 """Queues ids for the workers and wakes the background process, through Valkey."""
 
-from __future__ import annotations
-
 import base64
 import json
 import time

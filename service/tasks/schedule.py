@@ -1,7 +1,5 @@
 """Runs periodic jobs one after another in a thread."""
 
-from __future__ import annotations
-
 import logging
 import threading
 import time

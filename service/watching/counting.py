@@ -1,7 +1,5 @@
 """Counts events in one process, for Prometheus."""
 
-from __future__ import annotations
-
 from collections import Counter as Tally
 from collections.abc import Callable, Sequence
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Builds the response to a scrape: this process, its neighbours, and the shared state."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import hmac

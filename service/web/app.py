@@ -1,7 +1,5 @@
 """Builds the Flask application from services and options."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from flask import Flask, Response, request

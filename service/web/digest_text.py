@@ -1,7 +1,5 @@
 """Text of the daily digest e-mail."""
 
-from __future__ import annotations
-
 from service.domain.figures import Waiting
 from service.domain.user import DigestPlan, HeldSpam, Written
 from service.web.edge.language import day_in_words, gettext, ngettext, number, speaking

@@ -1,7 +1,5 @@
 """Lends services over a database of their own, whose clock and classifier a test sets."""
 
-from __future__ import annotations
-
 import pytest
 
 from service.ports.services import Services

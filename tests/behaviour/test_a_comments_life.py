@@ -4,8 +4,6 @@ Each act stands once in the log, undoing takes back only what was seen, and what
 is what holds.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 from collections import Counter

@@ -1,7 +1,5 @@
 """What is known of a sender, and what an account showed is what it is trusted with."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import timedelta
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """What is rejected is hidden at its platform and shown again when that is undone."""
 
-from __future__ import annotations
-
 import contextlib
 import logging
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """A static site is built again when its comments have changed, once for all changes of a minute."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Sites are told what became of their comments: what, when, how often, and what they missed."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from datetime import timedelta

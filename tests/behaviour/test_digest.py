@@ -1,7 +1,5 @@
 """Moderators are sent once a day how many comments wait, whatever mail servers and rooms do."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo

@@ -1,7 +1,5 @@
 """What is kept for how long, how a person is erased, and what stays."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import timedelta
 

@@ -1,7 +1,5 @@
 """Decided comments are handed out for training: who ruled is hidden, and nobody else's words go."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """Comments are grouped after they were judged, whatever becomes of workers; policies act."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 from dataclasses import replace

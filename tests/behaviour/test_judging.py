@@ -1,7 +1,5 @@
 """How comments become verdicts, also while stores fail."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A decision helps with the next comment."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

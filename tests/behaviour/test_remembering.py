@@ -1,7 +1,5 @@
 """What histories are told of decisions, whatever happens, and how they are filled again."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import islice
 

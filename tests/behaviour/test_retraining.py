@@ -1,7 +1,5 @@
 """Retraining: what is learnt from, what becomes of it, and what is deleted afterwards."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import timedelta
 

@@ -1,7 +1,5 @@
 """A comment is followed through its edits; many are decided in one go."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """A second judge is asked about what is unsure: bounded, off by default, and never obeyed."""
 
-from __future__ import annotations
-
 import json
 import socket
 

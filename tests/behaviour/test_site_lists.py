@@ -1,7 +1,5 @@
 """What moderators allow and block decides, and what it takes to be allowed to say so."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """How sites and moderators get in, and figures of sites."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import timedelta
 

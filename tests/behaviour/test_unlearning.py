@@ -1,7 +1,5 @@
 """Whatever was judged, decided, undone, erased and set: only what is left has taught."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Runs every benchmark that needs no running server: `make bench`."""
 
-from __future__ import annotations
-
 import pkgutil
 import subprocess
 import sys

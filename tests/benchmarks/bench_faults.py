@@ -5,8 +5,6 @@ of its own with a disk that fails on request (`bad_disk.c`, which needs a C comp
 unless each accepted comment is stored, has one verdict, and its site was notified of that one.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import random

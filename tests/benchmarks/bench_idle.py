@@ -5,8 +5,6 @@
 Reads /proc, so it runs on Linux alone.
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 

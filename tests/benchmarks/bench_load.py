@@ -7,8 +7,6 @@ failure would go on then (Bronson et al. 2021). Every request comes at its appoi
 or not earlier ones are answered, and its latency counts from that moment.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import itertools

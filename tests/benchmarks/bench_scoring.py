@@ -13,8 +13,6 @@ it; that of the whole judgement is kept.
 - *peak memory* is the most that the process ever held, with everything measured here.
 """
 
-from __future__ import annotations
-
 import argparse
 import itertools
 import multiprocessing

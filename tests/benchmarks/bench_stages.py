@@ -4,8 +4,6 @@
 comments come in, and judge them afterwards, so that neither stage waits for the other.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import http.client

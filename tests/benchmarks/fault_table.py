@@ -4,8 +4,6 @@
 fault lasts at least 30 s, until `/readyz` and `slopsieve doctor` were asked.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -1,7 +1,5 @@
 """Faults for a running Slopsieve, a client that posts meanwhile, and what is counted afterwards."""
 
-from __future__ import annotations
-
 import contextlib
 import http.client
 import itertools

@@ -4,8 +4,6 @@ One comment from POST to its recorded callback, in one process over SQLite. The 
 thread that looks for verdicts depend on time and are left out.
 """
 
-from __future__ import annotations
-
 import threading
 from collections import Counter
 

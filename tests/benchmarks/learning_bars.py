@@ -8,8 +8,6 @@ without histories of senders; the classifier answers what the file of scores say
 of one installation, each with its owner, while one of them is misled. Nothing here chooses a knob.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Runs a Slopsieve of a benchmark's own, on a scratch folder, as `slopsieve up` starts it."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

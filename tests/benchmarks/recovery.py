@@ -4,8 +4,6 @@
 names all of them. PostgreSQL and Valkey are servers of their own, two workers judge.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import contextlib

@@ -1,7 +1,5 @@
 """Photographs the pages for moderators, wide and narrow, light and dark, over authored comments."""
 
-from __future__ import annotations
-
 import argparse
 import itertools
 import random

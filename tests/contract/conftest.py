@@ -1,7 +1,5 @@
 """Gives every contract its stores: on SQLite, on PostgreSQL, each test a fresh set."""
 
-from __future__ import annotations
-
 import contextlib
 import secrets
 import threading

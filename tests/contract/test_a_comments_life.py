@@ -1,7 +1,5 @@
 """What holds on SQLite whatever happens to comments, in whatever order, holds on PostgreSQL."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

@@ -1,7 +1,5 @@
 """Holds every store to the contract of bulk decisions."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial

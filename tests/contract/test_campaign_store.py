@@ -1,7 +1,5 @@
 """Holds every store of campaigns to its contract."""
 
-from __future__ import annotations
-
 import itertools
 from datetime import timedelta
 

@@ -1,7 +1,5 @@
 """Holds every search to its contract: what is found, in which order, how it is counted."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

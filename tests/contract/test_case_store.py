@@ -1,7 +1,5 @@
 """Holds every case store to its contract."""
 
-from __future__ import annotations
-
 import base64
 import json
 from dataclasses import replace

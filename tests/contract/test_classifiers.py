@@ -1,7 +1,5 @@
 """The shipped classifier keeps the promises of the port."""
 
-from __future__ import annotations
-
 import dataclasses
 import random
 from concurrent.futures import ThreadPoolExecutor

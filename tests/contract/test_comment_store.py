@@ -1,7 +1,5 @@
 """Holds every comment store to its contract."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone

@@ -1,7 +1,5 @@
 """Holds every decision store to its contract."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """Holds every delivery store to its contract."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections import Counter

@@ -1,7 +1,5 @@
 """The contract that every detector keeps, on its examples, on any comment and on hostile texts."""
 
-from __future__ import annotations
-
 import sys
 import time
 from dataclasses import is_dataclass, replace

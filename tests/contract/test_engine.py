@@ -1,7 +1,5 @@
 """Holds every database to how it opens, waits, fails, reads at one moment and proves writes."""
 
-from __future__ import annotations
-
 import resource
 import sqlite3
 import subprocess

@@ -1,7 +1,5 @@
 """Holds every store to what it counts: figures, previews of cutoffs, what waits."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 from service.domain.campaign import CAMPAIGN_POLICY

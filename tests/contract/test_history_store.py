@@ -1,7 +1,5 @@
 """Holds every history store, and the notes beside it, to its contract."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from datetime import timedelta

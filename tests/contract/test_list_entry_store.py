@@ -1,7 +1,5 @@
 """Holds every store of list entries to its contract."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import timedelta
 

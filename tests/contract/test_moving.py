@@ -1,7 +1,5 @@
 """A database moves whole into another, of its own kind or not."""
 
-from __future__ import annotations
-
 import contextlib
 from dataclasses import replace
 from datetime import timedelta

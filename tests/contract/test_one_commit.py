@@ -1,7 +1,5 @@
 """Holds every store to what it keeps in one transaction: the act, the log's entry, the messages."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

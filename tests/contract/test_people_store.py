@@ -1,7 +1,5 @@
 """Holds every store of accounts, sessions, second factors and acts to its contract."""
 
-from __future__ import annotations
-
 import contextlib
 from dataclasses import replace
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """Holds every store to what it knows of persons, and how it forgets them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial

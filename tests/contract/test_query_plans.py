@@ -3,8 +3,6 @@
 The statements are caught on their way to the database, so that the code's own ones are explained.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """Holds every retraining store to its contract."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta

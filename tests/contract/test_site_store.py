@@ -1,7 +1,5 @@
 """Holds every store of sites, endpoints, inbound hooks and hidden comments to its contract."""
 
-from __future__ import annotations
-
 import re
 import time
 from dataclasses import fields, replace

@@ -4,8 +4,6 @@ Where one transaction does it all, all of it or nothing has happened before that
 between two transactions of one call, or between two calls that belong together, shows here alone.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Callable, Iterator

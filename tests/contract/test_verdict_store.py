@@ -1,7 +1,5 @@
 """Holds every store of verdicts, rule facts, reports, appeals and claims to its contract."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """Holds every shelf of model versions to its contract."""
 
-from __future__ import annotations
-
 import pytest
 
 from service.domain.errors import ConflictError, NotFoundError

@@ -1,7 +1,5 @@
 """Lends the reports' tests the application of the functional ones and platforms that send to it."""
 
-from __future__ import annotations
-
 from tests.functional.conftest import (  # noqa: F401  # fixtures
     api,
     app,

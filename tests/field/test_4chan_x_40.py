@@ -4,8 +4,6 @@ With the redirectors of https://github.com/lichess-org/lila/pull/14129, the hidd
 https://github.com/rspamd/rspamd/issues/2725, and quotations, where a spammer's link counts as well.
 """
 
-from __future__ import annotations
-
 import time
 from urllib.parse import quote
 

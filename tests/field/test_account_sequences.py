@@ -7,8 +7,6 @@ remark, `approved` how many of the first comments a moderator approves besides w
 The rules were written without sight of the half that is `kept`, drawn by digest.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import replace

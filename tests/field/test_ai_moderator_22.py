@@ -4,8 +4,6 @@ With the replies by mail of https://github.com/github/CopilotForXcode/issues/475
 others of https://github.com/discourse/discourse/pull/39842.
 """
 
-from __future__ import annotations
-
 import copy
 import tomllib
 from pathlib import Path

@@ -4,8 +4,6 @@ With the edits of https://github.com/coralproject/talk/issues/4122. Near-copies 
 of others: neither the versions of a comment nor what its author posts on another site.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import timedelta
 

@@ -5,8 +5,6 @@ edits of staff of https://github.com/discourse/discourse/pull/39842, and the rej
 turns harmless first of https://github.com/Charcoal-SE/metasmoke/issues/565.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from datetime import timedelta
 

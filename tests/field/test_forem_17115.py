@@ -3,8 +3,6 @@
 With https://github.com/WebDevSimplified/nested-comments/issues/2.
 """
 
-from __future__ import annotations
-
 import json
 
 import pytest

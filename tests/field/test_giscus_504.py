@@ -7,8 +7,6 @@ the trades in a post of https://github.com/pluginkollektiv/antispam-bee/issues/7
 https://github.com/webguyio/stop-spammers/issues/49.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from service.domain.comment import Post

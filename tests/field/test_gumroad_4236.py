@@ -4,8 +4,6 @@ With the tags and dots of https://github.com/lichess-org/lila/pull/5998 and
 https://github.com/mozilla/addons/issues/6770.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 

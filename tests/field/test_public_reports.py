@@ -4,8 +4,6 @@ Whoever a report is about must go on being published, and its spam must go on be
 version that ships judges them all, each from a sender never seen before.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

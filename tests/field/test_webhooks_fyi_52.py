@@ -3,8 +3,6 @@
 With https://github.com/huggingface/hub-docs/pull/2749.
 """
 
-from __future__ import annotations
-
 import copy
 from datetime import timedelta
 

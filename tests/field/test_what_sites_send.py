@@ -7,8 +7,6 @@ web address is refused by name. Addresses come as proxies write them
 (https://github.com/twikoojs/twikoo/issues/970).
 """
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

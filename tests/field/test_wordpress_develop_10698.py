@@ -4,8 +4,6 @@ Also hexojs/hexo-migrator-wordpress/issues/43, mpalmer/jekyll-static-comments/pu
 getpelican/pelican/pull/2218 and disqus/disqus-wordpress-plugin/issues/58.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import random

@@ -3,8 +3,6 @@
 With the replies of https://github.com/Automattic/wordpress-activitypub/pull/169, and pingbacks.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from models.inputs import ModelOutput

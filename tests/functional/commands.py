@@ -1,7 +1,5 @@
 """Runs a command as an operator types it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from click.testing import CliRunner, Result

@@ -1,7 +1,5 @@
 """An application over SQLite, and clients with and without a site key."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Services that hold something of every kind, and the address of every page about it."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import replace
 from datetime import timedelta

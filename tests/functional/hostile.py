@@ -1,7 +1,5 @@
 """What strangers write to break a page: at least sixty ways, for every test that shows comments."""
 
-from __future__ import annotations
-
 from service.domain.comment import Author, Comment, Post, Sender
 from tests.factories import make_comment
 

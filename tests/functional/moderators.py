@@ -1,7 +1,5 @@
 """Lets tests of the pages act as a moderator over SQLite."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Serves an application through the real server, and ends it in the right order."""
 
-from __future__ import annotations
-
 import socket
 import threading
 from collections.abc import Iterator

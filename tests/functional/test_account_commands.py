@@ -1,7 +1,5 @@
 """The commands about accounts and personal data: the way out when everything else is lost."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 

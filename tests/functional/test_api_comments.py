@@ -1,7 +1,5 @@
 """What a site can read about its comments, and decide on them."""
 
-from __future__ import annotations
-
 from unittest.mock import ANY
 
 from models.inputs import ModelOutput

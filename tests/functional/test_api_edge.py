@@ -1,7 +1,5 @@
 """What every answer carries, health, metrics, the documentation, and what the log says."""
 
-from __future__ import annotations
-
 import logging
 import re
 from dataclasses import replace

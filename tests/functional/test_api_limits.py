@@ -1,7 +1,5 @@
 """Who calls too often is told when to come back; a counter that is away stops nobody."""
 
-from __future__ import annotations
-
 import logging
 import signal
 import socket

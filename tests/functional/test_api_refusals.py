@@ -1,7 +1,5 @@
 """What the API refuses, and how it says so: problem documents that name everything at once."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """A site minds its own settings, keys and callback, reads the log and replays what it missed."""
 
-from __future__ import annotations
-
 import hashlib
 
 import pytest

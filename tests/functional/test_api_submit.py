@@ -1,7 +1,5 @@
 """Comments over HTTP, alone or in a batch: kept, judged once, answered."""
 
-from __future__ import annotations
-
 import json
 
 from models.inputs import ModelOutput

@@ -1,7 +1,5 @@
 """The embedded default, as an operator backs it up, restores it and moves it."""
 
-from __future__ import annotations
-
 import io
 import json
 import resource

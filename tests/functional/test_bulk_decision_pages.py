@@ -1,7 +1,5 @@
 """Moderators decide many comments in one go, chosen, of a campaign or found, and take it back."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """`slopsieve callbacks`: where sites are told, what was given up, and replaying it."""
 
-from __future__ import annotations
-
 import pytest
 
 from service.domain.comment import CommentId

@@ -1,7 +1,5 @@
 """The commands for sites, lists, the data folder and its upkeep, as an operator types them."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What every page for moderators promises, asked of all routes: a new page is asked by itself."""
 
-from __future__ import annotations
-
 import re
 from html.parser import HTMLParser
 

@@ -1,7 +1,5 @@
 """Clients that keep the server waiting, and requests that others could read in another way."""
 
-from __future__ import annotations
-
 import socket
 import time
 from collections.abc import Iterator
@@ -196,7 +194,7 @@ class _Slow:
         self._socket = socket.create_connection(place, timeout=20, source_address=(source, 0))
         self.send(first)
 
-    def __enter__(self) -> _Slow:
+    def __enter__(self) -> "_Slow":
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -1,7 +1,5 @@
 """`slopsieve score`, `evaluate` and `replay`, on files small, large and hostile."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import json

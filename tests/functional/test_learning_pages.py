@@ -1,7 +1,5 @@
 """Moderators see which decisions a verdict leans on, what they save, and can take them back."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """The commands about models, retraining and what training reads, as an operator types them."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import shutil

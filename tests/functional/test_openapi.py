@@ -1,7 +1,5 @@
 """The API's own description: it is whole, its examples are true, and no attack gets past it."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Owners say who may do what and which version serves, read the log and figures, erase people."""
 
-from __future__ import annotations
-
 import json
 import logging
 import re

@@ -1,7 +1,5 @@
 """Every page speaks the reader's language: its words, numbers and days."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import timedelta
 

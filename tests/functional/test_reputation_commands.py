@@ -1,7 +1,5 @@
 """The commands about reputation lists, as an operator types them."""
 
-from __future__ import annotations
-
 import gzip
 from datetime import UTC, datetime
 

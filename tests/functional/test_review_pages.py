@@ -1,7 +1,5 @@
 """Moderators find what waits, see why, decide, take back, and share one queue, by script or not."""
 
-from __future__ import annotations
-
 import html
 import re
 from datetime import timedelta

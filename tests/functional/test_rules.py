@@ -1,7 +1,5 @@
 """A site's rules are previewed, set and read at what they held, by the API and on a page."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import timedelta
 

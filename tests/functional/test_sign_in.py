@@ -1,7 +1,5 @@
 """Moderators sign in and mind their own account; strangers see nothing and guess little."""
 
-from __future__ import annotations
-
 import logging
 import re
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Sites' settings and keys, the lists of what to allow and block, and what could not be told."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from datetime import timedelta

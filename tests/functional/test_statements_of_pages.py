@@ -1,7 +1,5 @@
 """How much the moderators' pages ask of the database: as much for many comments as for few."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Style sheets and scripts: kept for good by browsers, and never an old one on a new page."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """`slopsieve import`, `slopsieve export` and `slopsieve hooks`, as an operator types them."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io

@@ -1,7 +1,5 @@
 """A data folder of version 1.0.0, with all that it held, is brought up to date and works."""
 
-from __future__ import annotations
-
 import json
 import tarfile
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What lies in database and Valkey of a visitor after a run, and after the person was erased."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Gives tests of migrations an empty database of each kind, or one as version 1.0 made it."""
 
-from __future__ import annotations
-
 import secrets
 import sqlite3
 import tarfile

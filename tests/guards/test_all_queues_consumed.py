@@ -1,7 +1,5 @@
 """Every queue that is named is consumed, everything that is done on time has its job."""
 
-from __future__ import annotations
-
 from service.domain.comment import Lane
 from service.processes.background import jobs, retraining_job, slow_jobs
 from service.settings import load_settings

@@ -1,7 +1,5 @@
 """The container files fit the code: processes, settings, probes, queues, packages, time to stop."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Every authored comment fits its schema."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from pathlib import Path

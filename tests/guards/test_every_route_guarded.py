@@ -1,7 +1,5 @@
 """Every route asks who calls, or says in so many words that strangers may call it."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Every text of the pages is there in every language, with the same placeholders."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable

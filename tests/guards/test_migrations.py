@@ -1,7 +1,5 @@
 """Migrations lead to the tables the code speaks of, don't stop the site, and have a way back."""
 
-from __future__ import annotations
-
 import re
 from concurrent.futures import ThreadPoolExecutor
 

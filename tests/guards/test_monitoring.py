@@ -1,7 +1,5 @@
 """Dashboard and alerts speak of metrics that exist, and each alert has its runbook and its test."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Ranges, locks and extras, and no text that names a module as the wheel doesn't."""
 
-from __future__ import annotations
-
 import ast
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Guards over the papers: links, paths and commands that exist, figures of the shipped version."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

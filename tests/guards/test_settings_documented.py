@@ -1,7 +1,5 @@
 """Every setting stands in `.env.example` with its true default."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Installations with real servers, one a test."""
 
-from __future__ import annotations
-
 import contextlib
 
 import pytest

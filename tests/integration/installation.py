@@ -1,7 +1,5 @@
 """A whole installation for tests: a database, a Valkey and as many workers as wanted."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -5,8 +5,6 @@ native code would. `background` has a training program that learns nothing in no
 PROCESS` is told to stop in the moment that it says it started.
 """
 
-from __future__ import annotations
-
 import importlib
 import logging
 import os

@@ -1,7 +1,5 @@
 """What a real Valkey's bad days do to verdicts and to what is learnt: the table of faults."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

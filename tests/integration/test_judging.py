@@ -1,7 +1,5 @@
 """Comments on their way through a real Valkey and a real worker, on good days and bad ones."""
 
-from __future__ import annotations
-
 import signal
 
 from service.domain.comment import Lane

@@ -1,7 +1,5 @@
 """No process logs anybody's words, and a comment's id leads from its request to its verdict."""
 
-from __future__ import annotations
-
 import json
 from contextlib import closing
 

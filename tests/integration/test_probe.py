@@ -1,7 +1,5 @@
 """A container's probes tell by their exit code what is alive, and blame nobody for Valkey."""
 
-from __future__ import annotations
-
 import json
 import os
 import socket

@@ -1,7 +1,5 @@
 """The queue over a real Valkey, there and away, full and with foreign things in it."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import signal

@@ -1,7 +1,5 @@
 """Told to stop, each process ends what it has in hand, leaves nothing behind and says 0."""
 
-from __future__ import annotations
-
 import base64
 import signal
 import socket

@@ -1,7 +1,5 @@
 """`slopsieve up`: the one command that starts everything, keeps it running and ends it."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

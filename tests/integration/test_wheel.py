@@ -1,7 +1,5 @@
 """What people install: one package, which judges from any folder and takes no other's name."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

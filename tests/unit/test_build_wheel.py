@@ -1,7 +1,5 @@
 """Imports are rewritten for the wheel; an ambiguous one is refused."""
 
-from __future__ import annotations
-
 import pytest
 
 from build_wheel import rewrite

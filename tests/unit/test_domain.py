@@ -1,7 +1,5 @@
 """Values that refuse to be wrong, texts and senders that are known again."""
 
-from __future__ import annotations
-
 import time
 from datetime import datetime
 

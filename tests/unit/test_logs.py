@@ -1,7 +1,5 @@
 """What log lines look like and what never stands in them."""
 
-from __future__ import annotations
-
 import json
 import logging
 import subprocess

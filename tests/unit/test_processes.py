@@ -1,7 +1,5 @@
 """How processes start, and what `/readyz` asks of them."""
 
-from __future__ import annotations
-
 import sys
 import time
 from datetime import timedelta

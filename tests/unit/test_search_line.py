@@ -1,7 +1,5 @@
 """A line of words and fields is read as it was meant, or refused with every problem."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

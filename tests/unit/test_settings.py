@@ -1,7 +1,5 @@
 """Settings, secrets in files, and the data folder: what is wrong is named with a remedy."""
 
-from __future__ import annotations
-
 import errno
 import tempfile
 from concurrent.futures import ThreadPoolExecutor

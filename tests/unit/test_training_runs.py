@@ -1,7 +1,5 @@
 """The training program as a process, its folders, and the versions that it leaves."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Measures the figures of a version's card: its data, its promises and its errors."""
 
-from __future__ import annotations
-
 import json
 import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Recognises versions that were trained from the same data, settings and code."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping, Sequence

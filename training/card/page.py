@@ -1,7 +1,5 @@
 """Writes a version's card as a page for people, from its card.json."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

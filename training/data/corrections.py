@@ -1,7 +1,5 @@
 """Reads corrections of labels from a file of their own."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Reads labelled comments from data files, and reports every wrong line."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import json

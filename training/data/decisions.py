@@ -1,7 +1,5 @@
 """Reads decisions from `slopsieve decisions export`, and reports every wrong line."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Replaces the hosts of authored comments with realistic ones."""
 
-from __future__ import annotations
-
 import hashlib
 import random
 import re

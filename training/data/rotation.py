@@ -4,8 +4,6 @@ Recipes, cutoffs and the card's figures are fitted on these scores (cross-fittin
 version then learns everything with the same settings.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Splits examples so that related ones are on the same side."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 

@@ -1,7 +1,5 @@
 """The network's training examples: labelled comments, varied against shortcuts."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Compares boundaries in verdicts with known ones between remark and advertisement."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

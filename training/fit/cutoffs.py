@@ -1,7 +1,5 @@
 """Chooses cutoffs by promised error rates."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

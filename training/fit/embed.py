@@ -1,7 +1,5 @@
 """Fits an embedding of comments to the network's pooled states."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

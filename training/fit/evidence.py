@@ -1,7 +1,5 @@
 """Turns features and signals into matrices."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Fits the weights of the model and the signals, by logistic regression without negatives."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

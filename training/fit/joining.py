@@ -1,7 +1,5 @@
 """Fits the linear members, and joins them and the network to one calibrated probability."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """Stores the members' scores of comments in files, and selects or joins rows."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass

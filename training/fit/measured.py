@@ -1,7 +1,5 @@
 """The measured results of a version, before they are written as a page."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

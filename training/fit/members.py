@@ -1,7 +1,5 @@
 """A version's members as files, and their scores of comments with all evidence."""
 
-from __future__ import annotations
-
 import json
 import tempfile
 from collections.abc import Mapping, Sequence

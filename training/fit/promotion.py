@@ -1,7 +1,5 @@
 """Fits the marker of promotional segments on comments that were marked by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -50,7 +48,7 @@ class CountedText:
     vectors: tuple[Features, ...]
 
     @classmethod
-    def of(cls, example: Example) -> CountedText:
+    def of(cls, example: Example) -> "CountedText":
         """Return an example's segments, counted as in serving."""
         segments = split_segments(example.comment.text)
         vectors = segment_features(example.input, segments)

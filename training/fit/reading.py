@@ -1,7 +1,5 @@
 """Reads comments with a version's members, by the serving code, and measures the scores."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol

@@ -1,7 +1,5 @@
 """Fits a sparse logistic regression into a table for serving."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse

@@ -1,7 +1,5 @@
 """Measures how rounding a network to int8 changes verdicts."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A TF-IDF filter, the baseline of every version."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Weighs all evidence: the model and the signals."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

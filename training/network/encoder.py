@@ -6,8 +6,6 @@ second exit only if the first is unsure (early exits, Teerapittayanon et al. 201
 served as two graphs: `First` and `Rest`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, cast
 

@@ -1,7 +1,5 @@
 """Exports a trained network to OpenVINO graphs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Fine-tunes the network: seeded, resumable, with progress and estimated time."""
 
-from __future__ import annotations
-
 import math
 import random
 import time

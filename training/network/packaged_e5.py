@@ -1,7 +1,5 @@
 """Reads multilingual-e5-small from the package that contains it, with a smaller vocabulary."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import struct

@@ -1,7 +1,5 @@
 """Rounds a network to int8 and trains it to reproduce its outputs from before."""
 
-from __future__ import annotations
-
 import copy
 import tempfile
 from collections.abc import Sequence

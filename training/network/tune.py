@@ -3,8 +3,6 @@
 The comments of each epoch, and batches of similar length, are planned in advance.
 """
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Callable, Sequence

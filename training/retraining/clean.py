@@ -1,7 +1,5 @@
 """Selects and weighs the decisions to learn from, and holds out others for comparisons."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Compares a candidate with the current version by the criteria of RELEASE_CRITERIA.md."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """Corrects the linear member by decisions; the network and everything else stay unchanged."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Writes a retraining's results: a report for programs, a page for people, the cards."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field

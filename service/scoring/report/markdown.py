@@ -1,7 +1,5 @@
 """Writes an evaluation as Markdown, by the template `report.md.j2`, and as JSON."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path

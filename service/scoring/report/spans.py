@@ -1,7 +1,5 @@
 """Compares marked segments of a comment with the labelled promotion, token by token."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections.abc import Sequence

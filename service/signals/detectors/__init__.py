@@ -1,7 +1,5 @@
 """All detectors. A detector that is defined in a family's module is run and tested."""
 
-from __future__ import annotations
-
 from service.domain.comment import Comment
 from service.domain.sender import History
 from service.domain.verdict import Signal

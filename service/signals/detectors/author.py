@@ -1,7 +1,5 @@
 """Detectors of what an author gives of themselves: name, address, mail and network."""
 
-from __future__ import annotations
-
 from disposable_email_domains import blocklist
 
 from service.domain.comment import Comment, CommentKind, ListBasis, ListKind

@@ -1,7 +1,5 @@
 """Detectors of what the form saw while it was filled in."""
 
-from __future__ import annotations
-
 from service.domain.comment import Comment
 from service.domain.form import FormToken
 from service.domain.sender import History

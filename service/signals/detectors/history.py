@@ -1,7 +1,5 @@
 """Detectors of what earlier comments, decisions and sightings say of this one."""
 
-from __future__ import annotations
-
 from service.domain.comment import Comment, Edit
 from service.domain.decision import BY_STAFF, Ruling
 from service.domain.sender import Conduct, History, TrackRecord

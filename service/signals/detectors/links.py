@@ -1,7 +1,5 @@
 """Detectors of links: where they lead and how they are written."""
 
-from __future__ import annotations
-
 import re
 
 from service.domain.comment import Comment, ListKind

@@ -6,8 +6,6 @@ best run is found in one pass, as in a semi-Markov conditional random field (Sar
 2004, NIPS) with one segment.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

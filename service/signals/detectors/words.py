@@ -1,7 +1,5 @@
 """Detectors of what a comment says, and to whom."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Set

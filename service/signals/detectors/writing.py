@@ -1,7 +1,5 @@
 """Detectors of how a text is written: its script, its language, its lines and its marks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """Writes and reads the archive of a backup (.tar): files, and a manifest with their checksums."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

@@ -1,7 +1,5 @@
 """Stores reputation lists as memory-mapped files in a folder."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Finds the autonomous system of an address in a memory-mapped MaxMind database."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

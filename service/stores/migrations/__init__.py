@@ -5,8 +5,6 @@ PostgreSQL each step runs in its own; a step that waits for a table soon times o
 because all statements after a waiting ALTER TABLE wait as well.
 """
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Iterator

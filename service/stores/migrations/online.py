@@ -5,8 +5,6 @@ as PostgreSQL's CONCURRENTLY requires, and may be repeated after an interruption
 https://www.postgresql.org/docs/current/sql-createindex.html#SQL-CREATEINDEX-CONCURRENTLY
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import sqlalchemy as sa

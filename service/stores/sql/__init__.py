@@ -1,7 +1,5 @@
 """SQL stores, for SQLite (the default) and PostgreSQL."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import partial

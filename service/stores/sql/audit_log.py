@@ -1,7 +1,5 @@
 """The audit log in a SQL database."""
 
-from __future__ import annotations
-
 import sqlalchemy as sa
 
 from service.domain.page import Page

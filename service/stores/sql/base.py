@@ -1,7 +1,5 @@
 """Reading, writing and parts of statements that all SQL stores use."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import wraps

@@ -1,7 +1,5 @@
 """Stores campaigns in a SQL database."""
 
-from __future__ import annotations
-
 import math
 from array import array
 from collections import Counter, defaultdict

@@ -1,7 +1,5 @@
 """Reads cases from a SQL database."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from datetime import datetime

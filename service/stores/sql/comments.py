@@ -1,7 +1,5 @@
 """Stores comments in a SQL database."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping, Sequence

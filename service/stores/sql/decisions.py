@@ -1,7 +1,5 @@
 """Stores decisions, single and bulk, in a SQL database."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime

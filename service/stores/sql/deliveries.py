@@ -1,7 +1,5 @@
 """Stores deliveries in a SQL database."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime

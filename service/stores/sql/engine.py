@@ -1,7 +1,5 @@
 """Creates engines with durable commits and limited waits."""
 
-from __future__ import annotations
-
 import sqlite3
 import threading
 import time

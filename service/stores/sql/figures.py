@@ -1,7 +1,5 @@
 """Counts comments for figures and for operators in a SQL database."""
 
-from __future__ import annotations
-
 from datetime import date, datetime, timedelta
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Stores moderators' allow and block entries in a SQL database."""
 
-from __future__ import annotations
-
 import logging
 import threading
 import time

@@ -1,7 +1,5 @@
 """Copies one database into another, of any kind, and compares them row by row."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Stores accounts, their sessions and second factors in a SQL database."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 

@@ -1,7 +1,5 @@
 """Finds and deletes personal data in a SQL database."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Stores retrainings in a SQL database."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 import sqlalchemy as sa

@@ -1,7 +1,5 @@
 """Stores positions in the review queue, and claims, in a SQL database."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Full-text search of comments in a SQL database."""
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import zlib

@@ -1,7 +1,5 @@
 """Stores sites with their keys, endpoints and inbound hooks in a SQL database."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The tables as of the newest migration; TABLES.md explains each index."""
 
-from __future__ import annotations
-
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import TSVECTOR
 

@@ -1,7 +1,5 @@
 """Column types that return exactly the stored value, on every database."""
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, datetime, timedelta
 from typing import Any

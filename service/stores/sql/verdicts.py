@@ -1,7 +1,5 @@
 """Stores verdicts, the facts that rules need, reports and appeals in a SQL database."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Connects to Valkey or Redis, with a circuit breaker that fails fast while it is down."""
 
-from __future__ import annotations
-
 import logging
 import math
 import threading

@@ -1,7 +1,5 @@
 """Stores histories in Valkey or Redis, counted by keyed hashes of the sender."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """Short-lived notes in Valkey: progress of a rebuild, used tokens, sent digests."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

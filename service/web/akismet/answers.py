@@ -1,7 +1,5 @@
 """Responses of the Akismet protocol, which clients compare byte by byte."""
 
-from __future__ import annotations
-
 import json
 import uuid
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """A call of an Akismet client: its fields, its key and its comment."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

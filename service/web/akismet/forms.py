@@ -1,7 +1,5 @@
 """Parses the request bodies of Akismet clients: forms in any charset, or JSON."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from encodings.aliases import aliases

@@ -1,7 +1,5 @@
 """Serves every call of the Akismet protocol, under both versions of its URLs."""
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Callable, Mapping

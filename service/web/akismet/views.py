@@ -1,7 +1,5 @@
 """The views of the Akismet protocol."""
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Pydantic models of the API's responses; the OpenAPI document is generated from them."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import Field
@@ -59,7 +57,7 @@ class SignalAnswer(Answer):
     )
 
     @classmethod
-    def of(cls, weighed: WeighedSignal) -> SignalAnswer:
+    def of(cls, weighed: WeighedSignal) -> "SignalAnswer":
         """Return the response for a weighed signal."""
         return cls.from_value(
             weighed.signal,
@@ -116,7 +114,7 @@ class VerdictAnswer(Answer):
     @classmethod
     def of(
         cls, verdict: Verdict, text: str = "", decision: Decision | None = None
-    ) -> VerdictAnswer:
+    ) -> "VerdictAnswer":
         """Return the response for a verdict; `decision` is the one in force."""
         return cls.from_value(
             verdict,
@@ -144,7 +142,7 @@ class CommentLinks(Answer):
     decision: str = Field(examples=["/v1/comments/com_01/decision"])
 
     @classmethod
-    def to(cls, comment_id: str) -> CommentLinks:
+    def to(cls, comment_id: str) -> "CommentLinks":
         """Return a comment's links."""
         path = f"/v1/comments/{comment_id}"
         return cls(self=path, decision=f"{path}/decision")
@@ -167,7 +165,7 @@ class CommentAnswer(Answer):
     links: CommentLinks
 
     @classmethod
-    def of(cls, case: Case, statements: StatementLinks | None) -> CommentAnswer:
+    def of(cls, case: Case, statements: StatementLinks | None) -> "CommentAnswer":
         """Return the response for a case; `statements` is None if the comment is not stored."""
         return cls.from_value(
             case,

@@ -1,7 +1,5 @@
 """The blueprint of `/v1`: each of its routes needs a site key."""
 
-from __future__ import annotations
-
 from flask import Blueprint, Response
 
 from service.web.edge.auth import API, current_site, raise_refusal

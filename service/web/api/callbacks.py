@@ -1,7 +1,5 @@
 """Routes for a site's callback and the messages sent to it."""
 
-from __future__ import annotations
-
 from pydantic import Field, StrictBool
 
 from service.domain.case import State
@@ -56,7 +54,7 @@ class CallbackAnswer(Answer):
     secrets: int = Field(ge=1, description="How many secrets sign: 2 during a rotation.")
 
     @classmethod
-    def of(cls, endpoint: Endpoint) -> CallbackAnswer:
+    def of(cls, endpoint: Endpoint) -> "CallbackAnswer":
         """Return the response for an endpoint."""
         return cls.from_value(endpoint, secrets=len(endpoint.secrets))
 

@@ -1,7 +1,5 @@
 """Routes to read and withdraw a site's comments, and to record decisions."""
 
-from __future__ import annotations
-
 from flask import url_for
 
 from service.domain.case import CaseFilter, Order

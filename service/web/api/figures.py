@@ -1,7 +1,5 @@
 """The route and the pydantic models of a site's figures."""
 
-from __future__ import annotations
-
 from datetime import date
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """Routes that accept comments, one by one or in batches."""
 
-from __future__ import annotations
-
 import hashlib
 import time
 from contextlib import suppress

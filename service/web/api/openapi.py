@@ -1,7 +1,5 @@
 """Generates the OpenAPI 3.1 document and serves it with Swagger UI."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Pydantic models of the API's requests; the OpenAPI document is generated from them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import partial

@@ -1,7 +1,5 @@
 """Routes for a site's own settings, rules and keys."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """Estimates whether a comment that is queued now can have its verdict in time."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Authentication: every route needs a site key unless it is marked open."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import ipaddress

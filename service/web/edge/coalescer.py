@@ -1,7 +1,5 @@
 """Merges calls of several threads into one, as in one transaction for several comments."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """The options of the web application."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 

@@ -1,7 +1,5 @@
 """Proxies for the current app's services, like Flask's `current_app`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from flask import current_app

@@ -1,7 +1,5 @@
 """Converts every error to a problem document (RFC 9457)."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Parses single values in the forms that clients send: addresses, URLs, times, ids."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 from datetime import MINYEAR, UTC, datetime

@@ -1,7 +1,5 @@
 """Security headers, request ids, access log and CORS."""
 
-from __future__ import annotations
-
 import logging
 import re
 import secrets

@@ -1,7 +1,5 @@
 """Serves liveness, readiness and metrics."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Mapping
 

@@ -5,8 +5,6 @@ language. To add a left-to-right language, copy `languages/de.po`, translate it 
 tag.
 """
 
-from __future__ import annotations
-
 import gettext as gnu
 import io
 import re

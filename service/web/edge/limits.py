@@ -3,8 +3,6 @@
 `pages/login.py` has separate limits for passwords and codes.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import math

@@ -1,7 +1,5 @@
 """The `operation` decorator: validates a view's arguments and serializes its response."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Admission of comments under load: only those that can be judged in time are waited for."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import replace
 from http import HTTPStatus

@@ -4,8 +4,6 @@ Every URL contains a digest of all files: `/static/3f9a0c…/review.css`. Relati
 of a script's modules, contain it too.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import re

@@ -1,7 +1,5 @@
 """Parses untrusted JSON: limits its depth, reports duplicate keys, replaces unstorable text."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """Waits for verdicts with a bounded number of the server's threads."""
 
-from __future__ import annotations
-
 import logging
 import math
 import random

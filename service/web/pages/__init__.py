@@ -1,7 +1,5 @@
 """The pages for moderators. Importing a module here registers its routes."""
 
-from __future__ import annotations
-
 from flask import Flask
 
 from service.ports.services import Services

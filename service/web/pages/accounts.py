@@ -4,8 +4,6 @@ A one-time password is shown in the response to the form. A redirect would have 
 session cookie.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import wraps
 from http import HTTPStatus

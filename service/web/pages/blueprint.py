@@ -1,7 +1,5 @@
 """The blueprint of the pages for moderators: access, sessions, headers, forms, error pages."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any

@@ -1,7 +1,5 @@
 """The page of bulk decisions: makes, lists and undoes them."""
 
-from __future__ import annotations
-
 from http import HTTPStatus
 
 from flask import abort, render_template, request, session, url_for

@@ -1,7 +1,5 @@
 """The page of messages that sites did not accept, where moderators replay them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 

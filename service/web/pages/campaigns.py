@@ -1,7 +1,5 @@
 """The pages of campaigns: the list, and one campaign with its bulk decision."""
 
-from __future__ import annotations
-
 import contextlib
 from dataclasses import replace
 from http import HTTPStatus

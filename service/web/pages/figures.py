@@ -1,7 +1,5 @@
 """The page of figures, and the same as JSON."""
 
-from __future__ import annotations
-
 import math
 from datetime import date, datetime
 from http import HTTPStatus

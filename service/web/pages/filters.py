@@ -1,7 +1,5 @@
 """Common template filters: times, names of sites, targets of links."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence

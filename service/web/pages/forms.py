@@ -1,7 +1,5 @@
 """Reads values from forms, queries and sessions of the pages."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from datetime import datetime

@@ -1,7 +1,5 @@
 """The page of the audit log, and its export."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict

@@ -1,7 +1,5 @@
 """The pages to sign in, with a second factor if there is one, and to change the password."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 from collections.abc import Sequence

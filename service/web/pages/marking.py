@@ -1,7 +1,5 @@
 """Splits untrusted text into pieces to show, with evidence marked and invisible parts replaced."""
 
-from __future__ import annotations
-
 import itertools
 import re
 import unicodedata

@@ -1,7 +1,5 @@
 """The page of models: their versions and retrainings."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Sequence
 from datetime import datetime

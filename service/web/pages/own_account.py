@@ -4,8 +4,6 @@ Recovery codes are shown in the response to the form. A redirect would have to s
 session cookie.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from http import HTTPStatus
 

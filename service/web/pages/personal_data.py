@@ -3,8 +3,6 @@
 Identifying data is only sent in forms, and is in no URL, cookie or log.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from functools import wraps

@@ -1,7 +1,5 @@
 """Template filters for a comment: marked text, evidence, history."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Decides a comment and lists its sender in one action, which can be undone."""
 
-from __future__ import annotations
-
 from http import HTTPStatus
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The review pages: lists, the opened comment, decisions, and updates of open pages."""
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The search page: results, their bulk decision, and export as CSV or JSON lines."""
 
-from __future__ import annotations
-
 import csv
 import io
 import itertools

@@ -1,7 +1,5 @@
 """The page of allow and block lists: adding with a preview, removal with undo."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from http import HTTPStatus

@@ -4,8 +4,6 @@ A new key is shown in the response to the form. A redirect would have to store i
 cookie.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Packs a platform's plugin into a zip to upload."""
 
-from __future__ import annotations
-
 import io
 import struct
 import zipfile

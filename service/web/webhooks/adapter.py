@@ -1,7 +1,5 @@
 """The parts of every adapter: types, signature checks, and processing of events."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import hmac

@@ -1,7 +1,5 @@
 """Coral: an external moderation phase, while the comment's author waits."""
 
-from __future__ import annotations
-
 import hashlib
 import logging
 

@@ -1,7 +1,5 @@
 """Discourse: judges the posts of its topics, follows edits and deletions."""
 
-from __future__ import annotations
-
 from urllib.parse import quote
 
 from flask import request

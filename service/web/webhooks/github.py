@@ -3,8 +3,6 @@
 Issues, discussions, pull requests and reviews are judged if the webhook is subscribed to them.
 """
 
-from __future__ import annotations
-
 import re
 
 from flask import request

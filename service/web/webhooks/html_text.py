@@ -1,7 +1,5 @@
 """Converts the HTML of a comment to text, with visible links."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

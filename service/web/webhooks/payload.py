@@ -1,7 +1,5 @@
 """Parses platforms' payloads leniently: values over a limit are cut, not refused."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -40,7 +38,7 @@ class Members:
 
     value: Mapping[str, Json]
 
-    def of(self, name: str) -> Members:
+    def of(self, name: str) -> "Members":
         """Return the object of this name, or an empty one."""
         found = self.get(name)
         return Members(found if isinstance(found, dict) else {})

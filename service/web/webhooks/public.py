@@ -1,7 +1,5 @@
 """Public routes: comments of a post, the form's script and tokens, statements."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Serves every hook under `/hooks/<id>`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from http import HTTPStatus
 

@@ -1,7 +1,5 @@
 """Standard Webhooks, for programs without an adapter of their own."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """A static site's comment box: accepts a form or JSON from any browser."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

@@ -1,7 +1,5 @@
 """Pages and error texts for visitors who send a comment."""
 
-from __future__ import annotations
-
 from html import unescape
 
 from flask import Response, get_template_attribute, make_response, render_template

@@ -1,7 +1,5 @@
 """At least three comments that each detector fires on, and three on which it is silent."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Examples of the detectors of names, kinds and lists that texts.toml cannot say."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from service.domain.comment import CommentKind, Listing, ListKind

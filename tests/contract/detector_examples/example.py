@@ -1,7 +1,5 @@
 """A comment reduced to what matters to a detector, and how many of them a detector is held to."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Examples of the detectors in `service/signals/detectors/form.py`."""
 
-from __future__ import annotations
-
 from service.domain.comment import FormEvidence
 from service.domain.form import FormBehaviour, FormToken
 from tests.contract.detector_examples.example import Example, Examples

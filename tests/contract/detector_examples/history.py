@@ -1,7 +1,5 @@
 """Examples of the detectors in `service/signals/detectors/history.py`."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 from typing import Any

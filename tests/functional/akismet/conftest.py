@@ -1,7 +1,5 @@
 """An Akismet key, a way to call with it, and a real socket to call at."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

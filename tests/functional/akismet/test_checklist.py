@@ -1,7 +1,5 @@
 """What the protocol's reference asks of a server."""
 
-from __future__ import annotations
-
 import logging
 import re
 from unittest.mock import ANY

@@ -1,7 +1,5 @@
 """Checks whose verdict is late: what is answered, what is told afterwards."""
 
-from __future__ import annotations
-
 import json
 import time
 

@@ -1,7 +1,5 @@
 """Requests as bytes on a socket: any host name, HTTP/1.0, what real clients were seen to send."""
 
-from __future__ import annotations
-
 import re
 import socket
 from http.client import HTTPResponse

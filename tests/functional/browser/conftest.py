@@ -1,7 +1,5 @@
 """A real browser, and a server over SQLite for it to look at."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable, Iterator
 from datetime import timedelta

@@ -4,8 +4,6 @@ A person's browser does not say that it is driven; the one of these tests would,
 to, but for programs that let it. The service's clock is moved on by what a person takes.
 """
 
-from __future__ import annotations
-
 from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path

@@ -4,8 +4,6 @@ A browser that zooms lays a page out for a screen of fewer CSS pixels, so a smal
 it: of a screen of 1280 x 1024, 640 x 512 for 200 %, 320 x 256 for 400 % (WCAG 2.2, 1.4.4, 1.4.10).
 """
 
-from __future__ import annotations
-
 import re
 
 from axe_playwright_python.sync_playwright import Axe

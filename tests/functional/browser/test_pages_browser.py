@@ -1,7 +1,5 @@
 """Campaigns, a site's cutoffs and the API's documentation in a real browser."""
 
-from __future__ import annotations
-
 import pytest
 from playwright.sync_api import expect
 

@@ -1,7 +1,5 @@
 """The review desk in a real browser: keys, fingers, colleagues, a long list, a screen reader."""
 
-from __future__ import annotations
-
 import re
 from datetime import timedelta
 

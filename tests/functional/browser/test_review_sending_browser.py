@@ -1,7 +1,5 @@
 """Fast hands, bad connections: what was decided is sent in order, once, or told."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -1,7 +1,5 @@
 """The file that people upload to WordPress, and the command that writes it."""
 
-from __future__ import annotations
-
 import gettext
 import io
 import os

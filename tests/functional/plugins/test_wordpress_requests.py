@@ -1,7 +1,5 @@
 """What the WordPress plugin sends is understood, and the service answers what the plugin reads."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Platforms that send to hooks, each with its own way to sign."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import hmac

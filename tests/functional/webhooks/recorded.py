@@ -1,7 +1,5 @@
 """Requests as the platforms send them, without most that is not read; every value is invented."""
 
-from __future__ import annotations
-
 from typing import Any
 
 Json = dict[str, Any]

@@ -1,7 +1,5 @@
 """Coral asks while somebody waits, and publishes what it is not told to hold."""
 
-from __future__ import annotations
-
 import pytest
 
 from models.inputs import ModelOutput

@@ -1,7 +1,5 @@
 """The token of a comment form, from its handing out to what a verdict makes of it."""
 
-from __future__ import annotations
-
 import base64
 import copy
 import json

@@ -1,7 +1,5 @@
 """What Discourse, GitHub and Standard Webhooks send, and what is kept of it."""
 
-from __future__ import annotations
-
 import copy
 import json
 from operator import attrgetter

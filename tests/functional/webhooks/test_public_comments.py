@@ -1,7 +1,5 @@
 """What anybody may read of a static site's comments."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """Whoever cannot sign as the platform does gets nothing done."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import json

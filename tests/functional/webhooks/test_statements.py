@@ -1,7 +1,5 @@
 """What an author reads of a comment that is held or rejected, and the one appeal against it."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """A static site's comment box."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

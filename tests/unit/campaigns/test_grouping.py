@@ -1,7 +1,5 @@
 """Comments of one campaign meet: by copies, by targets, by meaning; in bounded room."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

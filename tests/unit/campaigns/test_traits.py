@@ -1,7 +1,5 @@
 """What a comment is grouped by: one spelling for each target, names however domains rotate."""
 
-from __future__ import annotations
-
 import pytest
 
 from service.campaigns.traits import MAX_TARGETS, Traits, traits_of

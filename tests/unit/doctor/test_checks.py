@@ -1,7 +1,5 @@
 """Each check finds what it is there for, and is content with what is well."""
 
-from __future__ import annotations
-
 import os
 from datetime import timedelta
 

@@ -1,7 +1,5 @@
 """Weights that were set move to what decisions say, each within its bounds, and back again."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """What decisions taught moves a verdict within its bounds, and is named in words."""
 
-from __future__ import annotations
-
 import pytest
 
 from models.features import hash_words

@@ -1,7 +1,5 @@
 """What decisions teach is bounded, exact and the same in any way of learning it."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Makes training examples for tests."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from models.features import hash_words

@@ -1,7 +1,5 @@
 """The network answers each window alone, with the same bits every time."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What the vectors of a comment and of its author's name depend on."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

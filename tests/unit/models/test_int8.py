@@ -1,7 +1,5 @@
 """Sums of int8 products come out the same on every CPU."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """What is read of a text: what normalising keeps, which disguises are undone, where it stood."""
 
-from __future__ import annotations
-
 import time
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """How versions are written, checked and chosen."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import time

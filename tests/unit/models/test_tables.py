@@ -1,7 +1,5 @@
 """Tables of coefficients, where they mark promotion, and embeddings."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How a comment becomes the windows of tokens that the network reads."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,7 +1,5 @@
 """The classifier that ships: how windows become one answer, and what it answers twice."""
 
-from __future__ import annotations
-
 import dataclasses
 import io
 import json

@@ -1,7 +1,5 @@
 """A listener that must stay silent, and notifiers that may call all but forbidden addresses."""
 
-from __future__ import annotations
-
 import contextlib
 import ssl
 

@@ -1,7 +1,5 @@
 """Hostile callback addresses; `{port}` is where a listener waits on the loopback addresses."""
 
-from __future__ import annotations
-
 # What each trick relies on stands beside it.
 FORBIDDEN_ADDRESSES = [
     "http://127.0.0.1:{port}/",

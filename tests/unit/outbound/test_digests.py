@@ -1,7 +1,5 @@
 """Mail against a real server on this machine, and a chat room under the guard of callbacks."""
 
-from __future__ import annotations
-
 import contextlib
 import email
 import ipaddress

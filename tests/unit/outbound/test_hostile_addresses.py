@@ -1,7 +1,5 @@
 """No hostile address leads to a forbidden place: a listener there stays silent."""
 
-from __future__ import annotations
-
 import ipaddress
 
 import pytest

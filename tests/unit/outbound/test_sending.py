@@ -1,7 +1,5 @@
 """What a site receives, and what its answers lead to, however slow, long or broken they are."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import hmac

@@ -1,7 +1,5 @@
 """Near-copies meet in a key, strangers do not, whatever the script."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

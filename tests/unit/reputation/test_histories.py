@@ -1,7 +1,5 @@
 """Counts fade and add up to histories; conduct is counted."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

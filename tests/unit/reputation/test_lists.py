@@ -1,7 +1,5 @@
 """Reading lists as they are published, files that only look like one, and looking up."""
 
-from __future__ import annotations
-
 import ipaddress
 from datetime import UTC, datetime
 from io import BytesIO

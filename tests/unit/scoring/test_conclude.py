@@ -1,7 +1,5 @@
 """Evidence joined into a verdict: exact sums, half-open cutoffs, sentences a person understands."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """Which entry a comment must follow, when several match it or none does."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """Figures of a period say what was counted, and the stability index follows its formula."""
 
-from __future__ import annotations
-
 import math
 from datetime import timedelta
 

@@ -1,7 +1,5 @@
 """What stands beside the words: bounded piece by piece, and never alone enough to call spam."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

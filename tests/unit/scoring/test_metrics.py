@@ -1,7 +1,5 @@
 """Metrics agree with scikit-learn, SciPy and brute force; cutoffs keep their promises."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

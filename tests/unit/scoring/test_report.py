@@ -1,7 +1,5 @@
 """The report counts what it says it counts, and stays silent where there is too little."""
 
-from __future__ import annotations
-
 import pytest
 
 from models.inputs import ModelOutput

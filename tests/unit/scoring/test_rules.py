@@ -1,7 +1,5 @@
 """A site's rules hold what would be published, and nothing else."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import timedelta
 

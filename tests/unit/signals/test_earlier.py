@@ -1,7 +1,5 @@
 """What earlier decisions and sightings may say: bounded, own site first, strangers last."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """The seam between a remark and an advertisement is found where it is."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Links, contacts, sentences and quotations are found where they stand in a text."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

@@ -1,7 +1,5 @@
 """Password hashes."""
 
-from __future__ import annotations
-
 import pytest
 
 from service.stores.passwords import PasswordHasher

@@ -1,7 +1,5 @@
 """What stores in Valkey do beyond the contract: failing fast, expiring, hiding, on a cluster."""
 
-from __future__ import annotations
-
 import contextlib
 import secrets
 import threading

@@ -1,7 +1,5 @@
 """A Valkey that cannot read its own files starts empty, and its files are kept."""
 
-from __future__ import annotations
-
 import os
 import signal
 from contextlib import closing, contextmanager

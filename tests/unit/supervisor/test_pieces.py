@@ -1,7 +1,5 @@
 """The lock, the first accounts, the packages, the parts and the embedded server's files."""
 
-from __future__ import annotations
-
 import os
 import stat
 import subprocess

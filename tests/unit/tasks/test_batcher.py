@@ -1,7 +1,5 @@
 """How ids are gathered into batches, and what becomes of them when judging fails."""
 
-from __future__ import annotations
-
 import pytest
 
 from service.domain.comment import Lane

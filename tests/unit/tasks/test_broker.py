@@ -1,7 +1,5 @@
 """What goes through Valkey: its URL, messages of our producers' form alone, and its failures."""
 
-from __future__ import annotations
-
 import base64
 import json
 import logging

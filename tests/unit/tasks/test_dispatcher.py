@@ -1,7 +1,5 @@
 """Messages go out side by side, and no site takes the places of the others."""
 
-from __future__ import annotations
-
 import threading
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """What is done on time: when, for how long, and what happens after a fault."""
 
-from __future__ import annotations
-
 import logging
 import threading
 

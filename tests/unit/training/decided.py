@@ -1,7 +1,5 @@
 """Makes decided comments for tests of what decisions teach."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import random

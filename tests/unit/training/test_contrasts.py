@@ -1,7 +1,5 @@
 """Small edits that leave a label as it is, and how what they do to verdicts is counted."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The weights of the seam are fitted on the very traits that serving sees."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

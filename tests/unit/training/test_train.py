@@ -1,7 +1,5 @@
 """A run, from data files to a version that serves: a network beside linear members."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

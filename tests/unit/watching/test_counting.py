@@ -1,7 +1,5 @@
 """What happened is counted, under labels from fixed sets and nobody's words."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import timedelta
 

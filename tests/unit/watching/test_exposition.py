@@ -1,7 +1,5 @@
 """Processes of one data folder show what each counted, in one text that Prometheus reads."""
 
-from __future__ import annotations
-
 import contextlib
 import threading
 from http.client import HTTPConnection

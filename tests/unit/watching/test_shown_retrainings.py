@@ -1,7 +1,5 @@
 """What operators are shown of retrainings."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from types import SimpleNamespace
 

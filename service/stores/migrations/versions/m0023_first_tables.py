@@ -1,7 +1,5 @@
 """The schema of version 1.0, the oldest that can be migrated."""
 
-from __future__ import annotations
-
 revision = "m0023"
 down_revision = None
 

@@ -1,7 +1,5 @@
 """Drop unused tables: shadow verdicts, rings, drift, the old desk, reminders."""
 
-from __future__ import annotations
-
 from alembic import op
 
 revision = "m0024"

@@ -1,7 +1,5 @@
 """Add the index for the list of held spam."""
 
-from __future__ import annotations
-
 from service.stores.migrations.online import create_index_online, drop_index_online
 
 revision = "m0025"

@@ -1,7 +1,5 @@
 """Store digests of the text that a person ruled on, to compare edits with."""
 
-from __future__ import annotations
-
 import sqlalchemy as sa
 from alembic import op
 

@@ -1,7 +1,5 @@
 """Store the kind of a comment, and deletions that arrive before their comments."""
 
-from __future__ import annotations
-
 import sqlalchemy as sa
 from alembic import op
 

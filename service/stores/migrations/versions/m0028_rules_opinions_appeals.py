@@ -1,7 +1,5 @@
 """Store the rules that held a comment, a post's date, second opinions and appeals."""
 
-from __future__ import annotations
-
 import sqlalchemy as sa
 from alembic import op
 

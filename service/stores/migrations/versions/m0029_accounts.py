@@ -1,7 +1,5 @@
 """Add indexes for an account's comments and for verdicts that rules held."""
 
-from __future__ import annotations
-
 from service.stores.migrations.online import create_index_online, drop_index_online
 
 revision = "m0029"

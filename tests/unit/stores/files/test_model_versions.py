@@ -1,7 +1,5 @@
 """How the current model version is found, swapped and done without."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Lists as files that commands replace while servers read them."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from io import BytesIO

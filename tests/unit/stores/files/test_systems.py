@@ -1,7 +1,5 @@
 """Autonomous systems from a database in MaxMind's format; its package reads the file."""
 
-from __future__ import annotations
-
 import ipaddress
 
 import maxminddb

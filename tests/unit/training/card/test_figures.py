@@ -1,7 +1,5 @@
 """What a card measures: every group of sources and every way of judging, each with an interval."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """What is read from data files, corrected in them, and refused."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import random

@@ -1,7 +1,5 @@
 """Decisions are read as they were written, and wrong lines are named."""
 
-from __future__ import annotations
-
 import gzip
 
 import pytest

@@ -1,7 +1,5 @@
 """Whole sources are left out in turn, and nothing of what is left out teaches."""
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import islice
 

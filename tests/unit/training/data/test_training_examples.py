@@ -1,7 +1,5 @@
 """What each label teaches, and that no variation teaches anything else."""
 
-from __future__ import annotations
-
 import dataclasses
 import random
 

@@ -1,7 +1,5 @@
 """What is counted about boundaries: how near, how often, and of whom for nothing."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

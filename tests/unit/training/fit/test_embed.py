@@ -1,7 +1,5 @@
 """An embedding is fitted to what a network pools."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Weights are calibrated and never negative, and what a fitted table leans on."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import sparse

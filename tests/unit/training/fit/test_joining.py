@@ -1,7 +1,5 @@
 """How members join, and what names say."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

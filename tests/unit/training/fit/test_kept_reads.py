@@ -1,7 +1,5 @@
 """What was read comes back from its file as it was, and is joined and taken apart by row."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from training.fit.kept_reads import (

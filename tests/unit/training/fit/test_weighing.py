@@ -1,7 +1,5 @@
 """All evidence weighed on one part, and set beside parts of it on another."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Fine-tuning learns, and a run that was cut off ends as if it had not been."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import replace
 

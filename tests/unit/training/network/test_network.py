@@ -1,7 +1,5 @@
 """A network answers after each exit; in int8 it says nearly what it said before."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

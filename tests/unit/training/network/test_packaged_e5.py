@@ -1,7 +1,5 @@
 """The multilingual encoder is read from its package, with the pieces that are needed."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -1,7 +1,5 @@
 """What a network learns from is planned before it learns, the same each time."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 

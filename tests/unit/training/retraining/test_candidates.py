@@ -1,7 +1,5 @@
 """Which decisions teach and by how much, and which candidate is recommended."""
 
-from __future__ import annotations
-
 import random
 from datetime import timedelta
 

@@ -1,7 +1,5 @@
 """A site's decisions teach a new campaign, harm nobody else, and a killed run starts again."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

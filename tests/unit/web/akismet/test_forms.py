@@ -1,7 +1,5 @@
 """Reading what Akismet clients send, hostile bodies too."""
 
-from __future__ import annotations
-
 import codecs
 import encodings
 import pkgutil

@@ -1,7 +1,5 @@
 """How long a line of unjudged comments may be, for the last of them to be judged in time."""
 
-from __future__ import annotations
-
 import pytest
 
 from service.domain.comment import CommentId, SiteId

@@ -1,7 +1,5 @@
 """Doing the work of many callers at once."""
 
-from __future__ import annotations
-
 import threading
 from concurrent.futures import ThreadPoolExecutor
 

@@ -1,7 +1,5 @@
 """Moments are read and written as RFC 3339 has them."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

@@ -1,7 +1,5 @@
 """A probability has as many digits as it takes to see on which side of a cutoff it lies."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """JSON from strangers: what is read, what is refused, what the worst costs."""
 
-from __future__ import annotations
-
 import json
 import sys
 

@@ -1,7 +1,5 @@
 """Waiting for verdicts with one look for everybody."""
 
-from __future__ import annotations
-
 import threading
 from concurrent.futures import ThreadPoolExecutor
 

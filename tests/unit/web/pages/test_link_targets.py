@@ -1,7 +1,5 @@
 """Where links lead is spelled out, and nothing passes for what it is not."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Text is parted into pieces without losing, hiding or reordering anything."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

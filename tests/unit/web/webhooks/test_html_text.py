@@ -1,7 +1,5 @@
 """HTML becomes what its author might have typed, in time, and no link gets lost."""
 
-from __future__ import annotations
-
 import time
 
 import pytest
