@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tokenizers import Tokenizer
-
 from models.inputs import ModelInput
+from models.unigram import Unigram
 from models.view import View, view_text
 
 # The context's share: enough for 19 of 20 titles, and small, because every token costs computing
@@ -18,8 +17,8 @@ WINDOW_TOKENS = 192
 OVERLAP_TOKENS = 32
 # Limits the work for one hostile comment; the first, the last and those with links are preferred.
 MAX_WINDOWS = 8
-# The beginning of a link in either encoder's vocabulary.
-_LINK_WORDS = ("▁http", "http")
+# The beginning of a link.
+_LINK = "▁http"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,21 +39,13 @@ class CommentTokeniser:
 
     def __init__(self, tokenizer_json: str) -> None:
         """Raise `ValueError` if it is no tokeniser's file with the marks [CLS] and [SEP]."""
-        try:
-            tokenizer = Tokenizer.from_str(tokenizer_json)
-        except Exception as error:  # tokenizers raises plain Exception for any unreadable file
-            msg = "the tokeniser's file cannot be read"
-            raise ValueError(msg) from error
-        first, between = tokenizer.token_to_id("[CLS]"), tokenizer.token_to_id("[SEP]")
+        self._vocabulary = Unigram(tokenizer_json)
+        first, between = map(self._vocabulary.id_of, ("[CLS]", "[SEP]"))
         if first is None or between is None:
             msg = "the tokeniser knows no [CLS] and [SEP]"
             raise ValueError(msg)
-        tokenizer.no_truncation()
-        tokenizer.no_padding()
-        self._tokenizer = tokenizer
         self._first, self._between = first, between
-        known = (tokenizer.token_to_id(word) for word in _LINK_WORDS)
-        self._link = next((found for found in known if found is not None), None)
+        self._link = self._vocabulary.id_of(_LINK)
 
     def windows(self, inputs: ModelInput) -> list[Window]:
         """Return at least one window: title, author's name and host as marked fields, then text.
@@ -63,9 +54,7 @@ class CommentTokeniser:
         """
         context = self._context(inputs)
         view = view_text(inputs.text)
-        encoded = self._tokenizer.encode(view.text, add_special_tokens=False)
-        ids: list[int] = encoded.ids
-        offsets: list[tuple[int, int]] = encoded.offsets
+        ids, offsets = self._vocabulary.encode(view.text)
         return [
             Window(
                 ids=(*context, *ids[start:end], self._between),
@@ -84,7 +73,7 @@ class CommentTokeniser:
         ids = [self._first]
         for field, most in fields:
             seen = view_text(field[:_CONTEXT_CHARS]).text
-            ids += self._tokenizer.encode(seen, add_special_tokens=False).ids[:most]
+            ids += self._vocabulary.encode(seen)[0][:most]
             ids.append(self._between)
         return tuple(ids)
 
