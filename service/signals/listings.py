@@ -8,7 +8,7 @@ from service.signals.detector import Observation
 
 # Addresses change hands within weeks (a household gets another one, a rented machine another
 # tenant), a domain keeps its owner for a year at least, and a throw-away mail service does not
-# turn honest. Chosen by that reasoning, not fitted.
+# turn honest. Set by judgement.
 HALF_LIFE_DAYS = {
     ListKind.NETWORKS: 30.0,
     ListKind.DOMAINS: 365.0,
@@ -16,8 +16,8 @@ HALF_LIFE_DAYS = {
 }
 # The share of a list's greatest weight by its basis, before decisions here move it. Whole
 # networks of spammers have few sincere users; a reported address has had some; exits and data
-# centres belong to people of all kinds, and a link to a machine's text may be meant well. Chosen by
-# that reasoning: none of the sample lists can be measured, as archives keep no addresses.
+# centres belong to people of all kinds, and a link to a machine's text may be meant well. Set by
+# judgement, as archives keep no addresses.
 WORTH: Mapping[ListBasis, float] = {
     ListBasis.TOXIC: 0.8,
     ListBasis.REPORTED: 0.55,

@@ -192,9 +192,6 @@ def links(comment: Comment) -> frozenset[str]:
 
 
 def _sells(segment: Segment) -> bool:
-    """Return True if one sentence has a product or a way to it, and a price or an offer.
-
-    2026-11-23: of 80 delayed payloads 34 % offer something, of 949 comments of regulars 2.5 %.
-    """
+    """Return True if one sentence has a product or a way to it, and a price or an offer."""
     what = segment.links or segment.contacts or segment.brands
     return bool(what and (segment.prices or segment.cues[Cue.OFFER]))

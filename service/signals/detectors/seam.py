@@ -44,13 +44,8 @@ class Before:
         self.overlap += s.overlap
 
 
-# All weights in log-odds: 2026-11-21, `python -m training.seams` on a part of the data of then,
-# n=10,630 comments: authored ones (824 with promotion) and public ham at half weight. Left out,
-# because they got no weight or changed nothing on the calibration part (83 seams, 2,427 ham):
-# shares of function words and articles, word length, capital words, bad spacing, emoji, digits, and
-# how any of these differ between the two sides; a change of script; a floor under a sentence's sum
-# (7 seams of a hundred fewer at the same false alarms). What each trait of a sentence adds if the
-# sentence lies in the advertisement.
+# All weights in log-odds, by `python -m training.seams` (2026-11-21, n=10,630 comments, 824 of them
+# with promotion). What each trait of a sentence adds if the sentence lies in the advertisement.
 SENTENCE: Mapping[str, Trait] = {
     "any": (-1.29, lambda _: 1.0),
     "offer": (1.44, lambda s: min(s.cues[Cue.OFFER], 3)),
@@ -196,10 +191,8 @@ def _sum(traits: Mapping[str, Trait], *of: object) -> float:
     return float(sum(weight * trait(*of) for weight, trait in traits.values()))
 
 
-# The advertisement must stand out this much, in log-odds, to be shown to a moderator. Chosen on the
-# calibration part (2026-11-21, 83 seams, 2,427 ham) so that 0.5 % of the ham fires: 68 % of the
-# seams are found; 59 % at 0.25 % of the ham. To ask for two kinds of evidence as well loses 9
-# points of a hundred at the same false alarms.
+# The advertisement must stand out this much, in log-odds, to be shown to a moderator: 0.5 % of the
+# ham fires, and 68 % of the seams are found (2026-11-21, 2,427 ham, 83 seams).
 _MIN_LOG_ODDS = 0.12
 # Beyond this a strength is 1 to every digit that counts.
 _MOST_LOG_ODDS = 30.0

@@ -113,8 +113,4 @@ def _get(tx: sa.Connection, retraining_id: str) -> Retraining:
 
 def _values(one: Retraining) -> Values:
     """Return all columns except those of the answer."""
-    values = _all_values(one) | {
-        "version": one.version,
-        "recommendation": one.recommendation and one.recommendation.value,
-    }
-    return {name: value for name, value in values.items() if name not in _NO_ANSWER}
+    return {name: value for name, value in _all_values(one).items() if name not in _NO_ANSWER}

@@ -612,13 +612,8 @@ retrainings = sa.Table(
     sa.Column("ended_at", UtcDateTime),
     sa.Column("step", LosslessText, nullable=False),
     sa.Column("share_done", sa.Float, nullable=False),
-    # Set by earlier versions only.
-    sa.Column("seconds_left", sa.Float),
     sa.Column("decisions", sa.BigInteger, nullable=False),
     sa.Column("decisions_sha256", LosslessText, nullable=False),
-    # Copied from the report, to be queried without reading it.
-    sa.Column("version", LosslessText),
-    sa.Column("recommendation", LosslessText),
     sa.Column("summary", sa.JSON),
     sa.Column("problem", LosslessText),
     sa.Column("answer", LosslessText),
