@@ -32,7 +32,6 @@ from service.domain.errors import ConflictError, TrainingFailedError, TrainingSt
 from service.domain.retraining import (
     RetrainingOptions,
     RetrainingReport,
-    report_fields,
 )
 from service.install_commands import install_command
 from service.process_lock import hold_lock
@@ -126,7 +125,7 @@ class TrainingProcesses:
         if process.returncode != 0:
             raise TrainingFailedError(self._why(run_id, process.returncode, errors))
         try:
-            return _REPORT.validate_python(report_fields(self.read_json(run_id, REPORT_FILE)))
+            return _REPORT.validate_python(self.read_json(run_id, REPORT_FILE))
         except (ValueError, TypeError, AttributeError) as error:
             msg = f"the training program left no report that can be read: {error}"
             raise TrainingFailedError(msg) from error

@@ -65,9 +65,9 @@ def _obey(told: Path) -> None:
 def _report(told: Path, given: argparse.Namespace) -> None:
     run, versions = Path(given.run), Path(given.versions)
     report = json.loads((told / "report.json").read_text())
-    report["training_examples"]["used"] = len(Path(given.decisions).read_text().splitlines())
+    report["used"] = len(Path(given.decisions).read_text().splitlines())
     if given.dry_run:
-        report |= {"recommendation": None, "version": None, "planned_seconds": 600}
+        report |= {"recommendation": None, "version": None, "seconds": 600}
     version = report["version"]
     if version and not (versions / version).exists():
         shutil.copytree(versions / (versions / "CURRENT").read_text().strip(), versions / version)

@@ -4,7 +4,7 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,6 @@ from service.domain.retraining import (
     Recommendation,
     RetrainingOptions,
     RetrainingReport,
-    report_values,
 )
 from service.training_runs import RunFiles, TrainingProcesses
 
@@ -44,7 +43,7 @@ def play_training(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Make the folder in which the program for tests is told what to do, and tells what it saw."""
     folder.mkdir()
     monkeypatch.setenv("FAKE_TRAINING", str(folder))
-    (folder / "report.json").write_text(json.dumps(report_values(REPORT)))
+    (folder / "report.json").write_text(json.dumps(asdict(REPORT)))
     return folder
 
 

@@ -36,13 +36,9 @@ _OLDEST_POSTGRESQL = 14
 _LARGE_LOG_BYTES = 256_000_000
 _WRONG_SCHEMAS = {
     "BEHIND": ("it is behind this version", "slopsieve migrate"),
-    "AHEAD": (
-        "it was made by a newer version of Slopsieve",
+    "UNKNOWN": (
+        "it was made by another version of Slopsieve",
         "Start that version, or restore a backup from before the upgrade.",
-    ),
-    "TOO_OLD": (
-        "it was made by a version before 1.0",
-        "Start the newest version 0.1 once, then this one.",
     ),
 }
 _OLDEST_REDIS = 7

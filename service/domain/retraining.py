@@ -1,10 +1,9 @@
 """One retraining of the model: who asked for it, its progress and its results."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any
 
 SILENT_AFTER = timedelta(seconds=90)
 """A running retraining sends a heartbeat every few seconds; after this it has died."""
@@ -123,24 +122,3 @@ class Retraining:
     def is_silent(self, now: datetime) -> bool:
         """Return True if it should be running but sent no heartbeat for long: it was killed."""
         return self.state is RetrainingState.RUNNING and not self.is_running(now)
-
-
-def report_fields(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of the `RetrainingReport` that is written as this JSON object."""
-    # Reports before 1.1 call them lessons.
-    fields = {**values, **(values.get("training_examples") or values.get("lessons") or {})}
-    if values.get("recommendation") is None:
-        fields["seconds"] = values.get("planned_seconds")
-        fields["peak_memory_mb"] = values.get("planned_memory_mb")
-    return fields
-
-
-def report_values(report: RetrainingReport) -> dict[str, Any]:
-    """Return the JSON object that `report_fields` reads."""
-    values = asdict(report)
-    learnt = ("used", "spam", "ham", "set_aside")
-    values["training_examples"] = {name: values.pop(name) for name in learnt}
-    if report.recommendation is None:
-        values["planned_seconds"] = values.pop("seconds")
-        values["planned_memory_mb"] = values.pop("peak_memory_mb")
-    return values

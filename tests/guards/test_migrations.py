@@ -130,19 +130,16 @@ def test_of_several_that_migrate_at_once_one_does_it(engine):
     assert sorted(changed) == [False, False, False, True]
 
 
-def test_a_schema_newer_than_the_code_or_from_before_the_first_release_is_left_alone(engine):
+def test_a_schema_that_the_code_does_not_know_is_left_alone(engine):
     migrate(engine)
-    for revision, says, state in (
-        ("m9999", "newer version", SchemaState.AHEAD),
-        ("m0009", r"newest version 0\.1", SchemaState.TOO_OLD),
-    ):
+    for revision in ("m9999", "m0009"):
         with engine.begin() as connection:
             version = sa.table("alembic_version", sa.column("version_num"))
             connection.execute(sa.update(version).values(version_num=revision))
 
-        with pytest.raises(UnfitSchemaError, match=says):
+        with pytest.raises(UnfitSchemaError, match="does not know"):
             migrate(engine)
-        assert schema_state(engine) is state
+        assert schema_state(engine) is SchemaState.UNKNOWN
 
 
 def test_no_migration_stops_the_site(postgres):

@@ -39,9 +39,8 @@ class Report:
 
 
 def report_json(report: Report) -> dict[str, Any]:
-    """Return the report for programs; `service.domain.retraining.report_fields` reads it."""
+    """Return the report for programs, with the fields of the service's `RetrainingReport`."""
     found = report.comparison
-    planned = report.recommendation is None
     return {
         "version": report.version,
         "current": report.current,
@@ -50,15 +49,13 @@ def report_json(report: Report) -> dict[str, Any]:
         "gains": list(found.gains) if found else [],
         "newly_lost": list(found.newly_lost) if found else [],
         "no_longer_lost": list(found.no_longer_lost) if found else [],
-        "training_examples": {
-            "used": report.taught,
-            "spam": report.spam,
-            "ham": report.taught - report.spam,
-            "held": report.held,
-            "set_aside": dict(report.left_out),
-        },
-        ("planned_seconds" if planned else "seconds"): report.seconds,
-        ("planned_memory_mb" if planned else "peak_memory_mb"): report.peak_memory_mb,
+        "used": report.taught,
+        "spam": report.spam,
+        "ham": report.taught - report.spam,
+        "held": report.held,
+        "set_aside": dict(report.left_out),
+        "seconds": report.seconds,
+        "peak_memory_mb": report.peak_memory_mb,
     }
 
 

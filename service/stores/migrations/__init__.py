@@ -50,12 +50,11 @@ class SchemaState(StrEnum):
 
     UP_TO_DATE = "up to date"
     BEHIND = "behind"
-    AHEAD = "ahead"
-    TOO_OLD = "from before version 1.0"
+    UNKNOWN = "unknown"
 
 
 class UnfitSchemaError(ModerationError):
-    """The schema is of a newer version, or from before 1.0, and must not be changed."""
+    """This version does not know the schema, or cannot go back over a step."""
 
 
 class MigrationBlockedError(StoreUnavailableError):
@@ -118,9 +117,12 @@ def _create_if_new(connection: sa.Connection, to: str | None) -> bool:
 
 def _steps(connection: sa.Connection, to: str | None) -> list[tuple[Script, bool]]:
     """Return the revisions to run, in order, each with True for a downgrade."""
-    unfit = _UNFIT.get(_state(connection))
-    if unfit is not None:
-        raise UnfitSchemaError(unfit)
+    if _state(connection) is SchemaState.UNKNOWN:
+        msg = (
+            "this version does not know the database's schema: start the version of Slopsieve "
+            "that made it, or restore a backup from before the upgrade"
+        )
+        raise UnfitSchemaError(msg)
     current = MigrationContext.configure(connection).get_current_revision()
     oldest_first, want = _revisions_up_to(to)
     _, have = _revisions_up_to(current) if current else (oldest_first, want)
@@ -139,18 +141,6 @@ def _revisions_up_to(revision: str | None) -> tuple[list[Script], int]:
         msg = f"there is no revision {revision!r}; this version knows {names[0]} to {names[-1]}"
         raise UnknownRevisionError(msg)
     return oldest_first, len(names) if revision is None else names.index(revision) + 1
-
-
-_UNFIT = {
-    SchemaState.AHEAD: (
-        "the database was made by a newer version of Slopsieve; "
-        "start that version, or restore a backup from before the upgrade"
-    ),
-    SchemaState.TOO_OLD: (
-        "the database is from a trial version before 1.0 that this one no longer knows; "
-        "start the newest version 0.1 once, which brings it up to date, then this one"
-    ),
-}
 
 
 @contextmanager
@@ -230,6 +220,5 @@ def _state(connection: sa.Connection) -> SchemaState:
     known = {script.revision for script in SCRIPTS.walk_revisions()}
     current = set(MigrationContext.configure(connection).get_current_heads())
     if current - known:
-        # Revision names sort by age.
-        return SchemaState.TOO_OLD if max(current) < min(known) else SchemaState.AHEAD
+        return SchemaState.UNKNOWN
     return SchemaState.UP_TO_DATE if current == set(SCRIPTS.get_heads()) else SchemaState.BEHIND

@@ -9,8 +9,6 @@ from service.domain.retraining import (
     Answer,
     Retraining,
     RetrainingState,
-    report_fields,
-    report_values,
 )
 from service.ports.audit import AuditEntry
 from service.ports.comments import Lease
@@ -21,9 +19,10 @@ from service.stores.sql.rows import Values, reader, writer
 from service.stores.sql.tables import retraining_lease, retrainings
 
 _COLUMNS = {"report": "summary"}
-_all_values = writer(Retraining, columns=_COLUMNS, report=lambda one: one and report_values(one))
+_all_values = writer(Retraining, columns=_COLUMNS)
+# Reports of 1.0 have the counts in a part of their own.
 _retraining_from = reader(
-    Retraining, columns=_COLUMNS, report=lambda kept: kept and report_fields(kept)
+    Retraining, columns=_COLUMNS, report=lambda kept: kept and kept | kept.get("lessons", {})
 )
 _NO_ANSWER = {"answer": None, "answered_by": None, "answered_at": None}
 

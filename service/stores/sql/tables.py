@@ -242,9 +242,8 @@ decisions = sa.Table(
     sa.Column("undone_by", LosslessText),
     # Since when the histories lack the decision or its undoing; NULL once they have it.
     sa.Column("unremembered_since", UtcDateTime),
-    # The bulk decision's id; `seconds` is set by earlier versions only.
+    # The bulk decision's id.
     sa.Column("stroke_id", LosslessText),
-    sa.Column("seconds", sa.Double),
 )
 is_in_force = sa.and_(decisions.c.comment_id == comments.c.id, decisions.c.undone_at.is_(None))
 # The SQL form of the property `is_by_person`: no policy decided.

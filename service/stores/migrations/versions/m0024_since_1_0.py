@@ -43,6 +43,7 @@ def upgrade() -> None:
         # Databases created by this version never had them.
         op.execute(f"DROP TABLE IF EXISTS {table}")
     op.drop_column("applied", "reference")
+    op.drop_column("decisions", "seconds")
     for column in ("seconds_left", "version", "recommendation"):
         op.drop_column("retrainings", column)
     for statement in _MASTODON:
