@@ -17,7 +17,7 @@ from service.moderation.acts import record_act
 from service.moderation.remembering import rebuild_all
 from service.ports.services import Services
 from service.reputation import lists
-from service.scoring.weights import MOST_OF_A_LIST
+from service.scoring.weights import MOST_SET
 from service.signals.listings import WORTH, freshness
 from service.stores.files.reputation_lists import ListFolder
 
@@ -211,7 +211,7 @@ def _row(
     about: lists.AboutList, now: datetime, hits: ListHits, evidence: LocalEvidence
 ) -> dict[str, object]:
     learnt = evidence.weight_of_list(about.name, about.basis)
-    set_at = WORTH[about.basis] * MOST_OF_A_LIST
+    set_at = WORTH[about.basis] * MOST_SET
     is_expired = about.state(now) is lists.ListState.EXPIRED
     counts = 0.0 if is_expired else freshness(about.age_days(now), about.kind)
     return {

@@ -18,7 +18,7 @@ from service.domain.comment import Comment, ListBasis
 from service.domain.verdict import Verdict
 from service.learning.numbers import MOST_LEARNT, PRIOR_VARIANCE
 from service.scoring.conclude import HELD_BACK
-from service.scoring.weights import MOST_OF_A_LIST, SET_WEIGHTS, LearntWeight
+from service.scoring.weights import MOST_SET, SET_WEIGHTS, LearntWeight
 from service.signals.listings import LIST_SIGNALS, WORTH, freshness
 
 _HALVINGS = 40
@@ -97,8 +97,8 @@ class LocalEvidence:
         return self._move(name, prior, math.copysign(MOST_LEARNT, prior))
 
     def weight_of_list(self, list_name: str, basis: ListBasis) -> LearntWeight | None:
-        """Return a list's weight, from 0 to `MOST_OF_A_LIST`, or None without a decision on it."""
-        return self._move(list_piece(list_name), WORTH[basis] * MOST_OF_A_LIST, MOST_OF_A_LIST)
+        """Return a list's weight, from 0 to `MOST_SET`, or None without a decision on it."""
+        return self._move(list_piece(list_name), WORTH[basis] * MOST_SET, MOST_SET)
 
     def _move(self, name: str, prior: float, most: float) -> LearntWeight | None:
         points = self._points.get(name)
@@ -133,7 +133,7 @@ def with_learnt_lists(comment: Comment, learnt: LocalEvidence) -> Comment:
     if not comment.sender.listings:
         return comment
     moved = [
-        replace(one, worth=found.weight / MOST_OF_A_LIST, decisions=found.decisions)
+        replace(one, worth=found.weight / MOST_SET, decisions=found.decisions)
         if (found := learnt.weight_of_list(one.list_name, one.basis))
         else one
         for one in comment.sender.listings

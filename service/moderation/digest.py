@@ -12,7 +12,7 @@ from service.ports.services import Services
 
 log = logging.getLogger(__name__)
 
-# Within one log-odds of the shipped version's spam cutoff, 97.9 %.
+# Within about one log-odds of a version's spam cutoff.
 _DOUBTFUL_BELOW = 0.992
 
 Write = Callable[[Waiting, HeldSpam, DigestPlan, str], Written]

@@ -63,10 +63,9 @@ class Promise:
     spam_called_ham: float | None = None
 
 
-# A factor of 4.5 on the odds: no piece that nobody measured may say more.
+# A factor of 4.5 on the odds: no piece that nobody measured may say more. Each list has a share of
+# it (`service/signals/listings`).
 MOST_SET = 1.5
-# What a list would weigh that is always right; each has a share of it (`service/signals/listings`).
-MOST_OF_A_LIST = MOST_SET
 
 
 class Family(StrEnum):
@@ -110,11 +109,11 @@ SET_WEIGHTS: Mapping[str, SetWeight] = {
     # Each page's script gets its own, though secrets change and pages are copied.
     "misused_form_token": SetWeight(1.0, Family.FORM),
     # Strangers share addresses, so each list counts by its basis, age and hits here.
-    "listed_address": SetWeight(MOST_OF_A_LIST, Family.ADDRESS),
+    "listed_address": SetWeight(MOST_SET, Family.ADDRESS),
     # A link to a listed domain may be cited in good faith.
-    "listed_domain": SetWeight(MOST_OF_A_LIST, Family.LINKS),
+    "listed_domain": SetWeight(MOST_SET, Family.LINKS),
     # Who sends much hides the address, and so does who guards it.
-    "throwaway_mail": SetWeight(MOST_OF_A_LIST, Family.MAIL),
+    "throwaway_mail": SetWeight(MOST_SET, Family.MAIL),
     # A class or a heated discussion sends as much for an hour.
     "sender_burst": SetWeight(0.5, Family.BURSTS),
     # Near-copies by many hands are seldom said in earnest.

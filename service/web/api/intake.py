@@ -42,12 +42,13 @@ from service.web.api.schemas import (
     WaitQuery,
 )
 from service.web.edge import strict_json
+from service.web.edge.admission import USUAL_PATIENCE_SECONDS
 from service.web.edge.auth import current_site
 from service.web.edge.current import services, waiter
 from service.web.edge.errors import EdgeError, TooLargeError, problem_of
 from service.web.edge.headers import note_comments
 from service.web.edge.operation import JSON, SINGLE_BODY_BYTES, operation, validate
-from service.web.edge.overload import UNWAITED_SECONDS, keep_in_line
+from service.web.edge.overload import keep_in_line
 from service.web.edge.strict_json import Json
 
 NDJSON = "application/x-ndjson"
@@ -77,7 +78,7 @@ def submit_comment(
     site = current_site()
     new = new_comment(body, site, services, lane=Lane.INTERACTIVE, key=idempotency_key)
     new = replace(new, keep=body.keep is not False)
-    added, in_time = keep_in_line(new, seconds=seconds or UNWAITED_SECONDS)
+    added, in_time = keep_in_line(new, seconds=seconds or USUAL_PATIENCE_SECONDS)
     if refusal := _refusal_of(added):
         raise refusal
     case = waiter.for_verdict(added.comment_id, seconds=seconds if in_time else 0.0)

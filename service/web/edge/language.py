@@ -187,8 +187,7 @@ def _in_percent(share: float, pattern: str) -> str:
     return gettext("%(number)s%%", number=_decimal(share * 100, pattern, _locale()))
 
 
-# A list repeats cutoffs and days in every row. Without the cache, formatting takes 14 % of the
-# review page's time.
+# A list repeats cutoffs and days in every row, and formatting is slow.
 @lru_cache(maxsize=4_096)
 def _decimal(value: float, pattern: str, locale: str) -> str:
     return format_decimal(value, format=pattern, locale=locale)

@@ -15,16 +15,12 @@ from service.web.edge.current import submit, waiter
 from service.web.edge.errors import EdgeError
 from service.web.edge.headers import note_comments
 
-# A comment without a waiting client is queued with those that have one while all can be judged in
-# this time.
-UNWAITED_SECONDS = USUAL_PATIENCE_SECONDS
 
-
-def keep_in_line(new: NewComment, *, seconds: float) -> tuple[Added, bool]:
+def keep_in_line(new: NewComment, *, seconds: float = USUAL_PATIENCE_SECONDS) -> tuple[Added, bool]:
     """Store a comment; return True with it if it can be judged in `seconds`.
 
-    Otherwise it is queued in the bulk lane, so that later comments can still be judged in time.
-    Raises what `submit` raises.
+    The default is for comments without a waiting client. One that cannot is queued in the bulk
+    lane, so that later comments can still be judged in time. Raises what `submit` raises.
     """
     comment_id = new.comment.id
     in_time = waiter.join(comment_id, new.comment.site_id, seconds=seconds)
@@ -54,7 +50,7 @@ def refuse_in_overload() -> None:
     query = request.query_string.decode("latin-1")
     if not waits_for_verdict(request.method, request.path, query) or not has_site():
         return
-    patience = request.args.get("wait", UNWAITED_SECONDS, type=float)
+    patience = request.args.get("wait", USUAL_PATIENCE_SECONDS, type=float)
     seconds = g.started + patience - time.perf_counter()
     retry_after = waiter.refuse(current_site().id, seconds=seconds)
     if retry_after is not None:

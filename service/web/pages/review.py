@@ -222,7 +222,8 @@ def _tell(case: Case, act: str, *, then: str | None) -> ResponseReturnValue:
     """Return the result to the page's script; without a script redirect to `then`."""
     if _wants_told():
         return _show_told(case, act)
-    _remember_done(case.comment.id, act)
+    # The next page shows it. An act is a decision's id, `_UNDONE` or `_SKIPPED`.
+    session[_JUST_DONE] = [case.comment.id, act]
     place = _read_place()
     return redirect(place.url_of(then) if then else place.url, HTTPStatus.SEE_OTHER)
 
@@ -385,11 +386,6 @@ def _thread_of(case: Case) -> list[Case]:
         current = services.cases.get(found)
         above.append(current)
     return above[::-1]
-
-
-def _remember_done(comment_id: CommentId, act: str) -> None:
-    """Show an action on the next page; `act` is a decision's id, `_UNDONE` or `_SKIPPED`."""
-    session[_JUST_DONE] = [comment_id, act]
 
 
 def _wants_told() -> bool:

@@ -11,7 +11,7 @@ from service.domain.decision import Mode
 from service.domain.verdict import Outcome
 from service.moderation.delivering import plain_answer
 from service.web.api.intake import keep_until, unjudged
-from service.web.edge.overload import UNWAITED_SECONDS, keep_in_line
+from service.web.edge.overload import keep_in_line
 from service.web.edge.strict_json import Json
 from service.web.webhooks.adapter import Adapter, Received, signed_in
 from service.web.webhooks.html_text import html_to_text
@@ -56,7 +56,7 @@ def serve(received: Received) -> ResponseReturnValue:
         idempotency_key=key,
     )
     if received.site.settings.mode is Mode.OBSERVE:
-        added, _ = keep_in_line(new, seconds=UNWAITED_SECONDS)
+        added, _ = keep_in_line(new)
         case = unjudged(new, received.site, added)
     else:
         case = keep_until(new, received.site, g.started + WAIT_BUDGET_SECONDS)

@@ -30,7 +30,7 @@ from service.web.edge.errors import (
 from service.web.edge.fields import is_email, is_web_address
 from service.web.edge.headers import host_of, shared_with
 from service.web.edge.operation import validate
-from service.web.edge.overload import UNWAITED_SECONDS, keep_in_line
+from service.web.edge.overload import keep_in_line
 from service.web.edge.strict_json import Json, parse
 from service.web.webhooks import visitors
 from service.web.webhooks.adapter import Adapter, Received
@@ -78,7 +78,7 @@ def serve(received: Received) -> ResponseReturnValue:
     parts = [new.comment.fingerprint(), new.comment.sender.address_key]
     key = "form:" + hashlib.sha256(json.dumps(parts).encode()).hexdigest()
     new = replace(new, idempotency_key=key)
-    added, _ = keep_in_line(new, seconds=UNWAITED_SECONDS)
+    added, _ = keep_in_line(new)
     log.info("form received", extra={"hook": received.hook.id})
     comment = replace(new.comment, id=added.comment_id)
     statement_url = services.statements.url_of_comment(comment)

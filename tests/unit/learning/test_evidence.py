@@ -22,7 +22,7 @@ from service.learning.features import Hand
 from service.learning.numbers import MOST_LEARNT
 from service.learning.taught import learn_all
 from service.scoring.conclude import conclude
-from service.scoring.weights import MOST_OF_A_LIST, Cutoffs, Weights
+from service.scoring.weights import MOST_SET, Cutoffs, Weights
 from service.signals.detectors import detect_all
 from tests.factories import NOW, make_comment
 from tests.unit.learning.training_examples import SALT, make_example
@@ -114,7 +114,7 @@ def test_a_list_earns_its_weight_within_the_bound_and_the_verdict_says_from_how_
 
     assert plain.signals[0].kind is WeightKind.SET
     assert plain.score == pytest.approx(0.3)
-    assert right.score == pytest.approx(MOST_OF_A_LIST, abs=0.01)
+    assert right.score == pytest.approx(MOST_SET, abs=0.01)
     assert (right.signals[0].kind, right.signals[0].decisions) == (WeightKind.LEARNT, 60)
     assert wrong.signals == ()
 
