@@ -54,6 +54,8 @@ def platform_of(site_comment_id: str | None) -> tuple[str | None, str | None]:
 
 
 class Platform(StrEnum):
+    """A platform that posts to hooks; `service/web/webhooks` has a module of each name."""
+
     CORAL = "coral"
     DISCOURSE = "discourse"
     GITHUB = "github"

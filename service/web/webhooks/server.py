@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from http import HTTPStatus
+from importlib import import_module
 
 from flask import Blueprint, Flask, Response, g, request
 from flask.typing import ResponseReturnValue
@@ -14,18 +15,14 @@ from service.web.edge.errors import PROBLEM_TYPE, EdgeError, ProblemAnswer, want
 from service.web.edge.fields import is_id
 from service.web.edge.headers import share
 from service.web.edge.operation import read_bounded
-from service.web.webhooks import coral, discourse, github, standard, static_form, visitors
+from service.web.webhooks import static_form, visitors
 from service.web.webhooks.adapter import Adapter, Received
 from service.web.webhooks.public import public
 
+# Each platform has the module of its name.
 ADAPTERS: Mapping[Platform, Adapter] = {
-    Platform.CORAL: coral.ADAPTER,
-    Platform.DISCOURSE: discourse.ADAPTER,
-    Platform.GITHUB: github.ADAPTER,
-    Platform.STANDARD: standard.ADAPTER,
-    Platform.STATIC_FORM: static_form.ADAPTER,
+    one: import_module(f"service.web.webhooks.{one.name.lower()}").ADAPTER for one in Platform
 }
-
 
 hooks = Blueprint(HOOKS, __name__, url_prefix="/hooks")
 hooks.before_request(raise_refusal)

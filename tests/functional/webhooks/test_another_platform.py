@@ -1,0 +1,70 @@
+"""A platform is added by one file and one line."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[3]
+ADAPTER = '''
+"""Ghost: judges the comments of its posts."""
+
+from service.web.webhooks.adapter import Adapter, Shown, serve_events, signed_in
+from service.web.webhooks.payload import as_comment, own_id, read_json, require
+
+
+def read(received):
+    comment = read_json(received.body).of("comment")
+    number = own_id("ghost", require(comment.id("id"), "comment.id"))
+    text = require(comment.text("text"), "comment.text")
+    return Shown(new=as_comment(received.site, text=text, site_comment_id=number))
+
+
+ADAPTER = Adapter(
+    verify=signed_in("X-Ghost-Signature"), serve=serve_events(read, id_header="X-Ghost-Event")
+)
+'''
+PROGRAM = """
+from service.domain.delivery import Platform
+from service.web.app import create_app
+from tests.fakes import make_services
+from tests.functional.moderators import CONFIG
+from tests.functional.webhooks.conftest import add_hook, hex_signature, only_case
+
+services = make_services()
+client = create_app(services, CONFIG, {}).test_client()
+hook = add_hook(services, Platform.GHOST)
+body = b'{"comment": {"id": 7, "text": "My valve was stuck too."}}'
+
+
+def post(signature):
+    headers = {"Content-Type": "application/json", "X-Ghost-Event": "1"}
+    return client.post(f"/hooks/{hook}", data=body, headers=headers | {
+        "X-Ghost-Signature": signature}).status_code
+
+
+refused, taken = post(hex_signature(body + b" ")), post(hex_signature(body))
+case = only_case(services)
+print(refused, taken, case.comment.site_comment_id, case.comment.text)
+"""
+
+
+def test_a_file_and_a_line_make_a_platform(tmp_path):
+    shutil.copytree(ROOT / "service", tmp_path / "service")
+    (tmp_path / "service/web/webhooks/ghost.py").write_text(ADAPTER)
+    values = tmp_path / "service/domain/delivery.py"
+    line = '    GITHUB = "github"\n    STANDARD'
+    values.write_text(values.read_text().replace(line, f'    GHOST = "ghost"\n{line}', 1))
+
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        env={**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.stderr == ""
+    assert done.stdout == "401 202 ghost:7 My valve was stuck too.\n"
