@@ -17,7 +17,7 @@ _BLANK = "▁"
 # NFKC makes other white space a blank.
 _NO_BLANK = "\t-\r\x85\u1680\u2028\u2029"
 _WHITE = re.compile(f"[ {_NO_BLANK}]{{2,}}+|[{_NO_BLANK}]")
-_WORD = re.compile(f"[ {_BLANK}][^ {_BLANK}]*+|[^ {_BLANK}]++")
+_WORD = re.compile(f"[ {_BLANK}][^ {_BLANK}]*+")
 # A character that no piece has costs this much more than the rarest piece.
 _UNKNOWN_COSTS = 10.0
 _MAX_CACHED_WORDS, _MAX_CACHED_CHARS = 4_096, 24
@@ -57,21 +57,18 @@ class Unigram:
         rows of hundreds of marks on one letter, which NFKC sorts.
         """
         plain, offsets = _normalise(text)
+        if plain and plain[0] not in f" {_BLANK}":
+            plain, offsets = _BLANK + plain, [offsets[0], *offsets]
         ids: list[int] = []
         spans: list[Span] = []
         for match in _WORD.finditer(plain):
-            word, begin = match[0], match.start()
-            if word[0] in (" ", _BLANK):
-                word = _BLANK + word[1:]
-            else:
-                word, begin = _BLANK + word, begin - 1
+            word, begin = _BLANK + match[0][1:], match.start()
             cut = self._cut_short if len(word) <= _MAX_CACHED_CHARS else self._cut
-            start = max(begin, 0)
+            start = begin
             for number, end in cut(word):
                 ids.append(number)
-                last = max(begin + end - 1, 0)
-                spans.append((offsets[start], offsets[last] + 1))
-                start = last + 1 if begin + end > 0 else 0
+                spans.append((offsets[start], offsets[begin + end - 1] + 1))
+                start = begin + end
         return ids, spans
 
     def _cut(self, word: str) -> tuple[tuple[int, int], ...]:
