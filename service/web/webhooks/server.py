@@ -21,7 +21,7 @@ from service.web.webhooks.public import public
 
 # Each platform has the module of its name.
 ADAPTERS: Mapping[Platform, Adapter] = {
-    one: import_module(f"service.web.webhooks.{one.name.lower()}").ADAPTER for one in Platform
+    one: import_module(f".{one.name.lower()}", __package__).ADAPTER for one in Platform
 }
 
 hooks = Blueprint(HOOKS, __name__, url_prefix="/hooks")
