@@ -5,6 +5,7 @@ A network may be cut in two: the second part reads only what the first is unsure
 
 from __future__ import annotations
 
+import ctypes
 import os
 from array import array
 from collections import deque
@@ -95,6 +96,10 @@ class Engine:
         if rest is not None and STATES not in self._first.names:
             msg = "the network hands nothing on to its rest"
             raise ValueError(msg)
+        # Its weights are read when it is compiled and when it first runs, never again.
+        self._unread = rest.network.with_suffix(".bin") if rest else None
+        if self._unread:
+            _page_out(self._unread)
 
     def read(
         self, windows: Sequence[Window], meanwhile: Callable[[], None] | None = None
@@ -144,6 +149,9 @@ class Engine:
                 for _, request, _ in running:
                     with suppress(RuntimeError):
                         request.wait()
+            if self._unread and self._rest and self._rest.free:
+                _page_out(self._unread)
+                self._unread = None
         return [scores[i] for i in range(len(windows))]
 
 
@@ -180,6 +188,24 @@ class _Part:
     def take(self) -> ov.InferRequest:
         """Return a request that is not running; the caller must put it back."""
         return self.free.pop() if self.free else self._compiled.create_infer_request()
+
+
+# Linux 5.4 and later, <linux/mman.h>.
+_MADV_PAGEOUT = 21
+
+
+def _page_out(file: Path) -> None:
+    """Return the memory of a mapped file to the system, where Linux runs; it is read again if used.
+
+    OpenVINO keeps a network's file mapped, but computes with weights of its own.
+    """
+    with suppress(OSError, AttributeError):
+        for line in Path("/proc/self/maps").read_text("utf-8", "replace").splitlines():
+            if line.endswith(f" {file.resolve()}"):
+                start, end = (int(one, 16) for one in line.partition(" ")[0].split("-"))
+                ctypes.CDLL(None).madvise(
+                    ctypes.c_void_p(start), ctypes.c_size_t(end - start), _MADV_PAGEOUT
+                )
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """The network answers each window alone, with the same bits every time."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -50,6 +51,19 @@ def test_the_rest_reads_what_the_first_part_leaves_open(two_parts, windows, kept
     expected = [b if a < below else a for a, b in zip(first, last, strict=True)]
     assert [one.spam for one in answers] == expected
     assert len({one.pooled is None for one in answers}) == 1
+
+
+def test_the_rests_file_takes_no_memory_once_it_has_run(tmp_path, windows):
+    export_network(small_network(exits=(1, 2)), tmp_path, short=False)
+    rest = Rest(network=tmp_path / REST_FILE, above=-1e9, below=1e9)
+    engine = Engine(tmp_path / NETWORK_FILE, rest=rest)
+
+    engine.read(windows)
+
+    maps = Path("/proc/self/smaps").read_text("utf-8")
+    file = re.escape(str(rest.network.with_suffix(".bin")))
+    assert re.findall(rf" {file}\n(?:.*\n)*?Rss: +(\d+) kB", maps) == ["0"]
+    assert len(engine.read(windows)) == len(windows)
 
 
 def test_a_network_that_hands_nothing_on_has_no_rest(tiny_network, two_parts):
