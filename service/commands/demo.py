@@ -28,8 +28,8 @@ _TEXT_SHOWN = 70
 _COLOURS = {Outcome.SPAM: "red", Outcome.UNSURE: "yellow", Outcome.HAM: "green"}
 _ABOUT_THE_CORPUS = (
     "These comments are written to be hard: each kind of spam has ham that looks like it, so more "
-    "wait for a person than on a blog. The classifier has learnt from them: deciding them teaches "
-    "a retraining nothing. README.md has the figures for comments that it never saw."
+    "wait for a person than on a blog. The classifier has learnt from nearly all of them: deciding "
+    "those teaches a retraining nothing. README.md has the figures for comments that it never saw."
 )
 
 Row = Mapping[str, Any]
