@@ -97,9 +97,9 @@ class Engine:
             msg = "the network hands nothing on to its rest"
             raise ValueError(msg)
         # Its weights are read when it is compiled and when it first runs, never again.
-        self._unread = rest.network.with_suffix(".bin") if rest else None
-        if self._unread:
-            _page_out(self._unread)
+        self._paged_in = rest.network.with_suffix(".bin") if rest else None
+        if self._paged_in:
+            _page_out(self._paged_in)
 
     def read(
         self, windows: Sequence[Window], meanwhile: Callable[[], None] | None = None
@@ -149,9 +149,9 @@ class Engine:
                 for _, request, _ in running:
                     with suppress(RuntimeError):
                         request.wait()
-            if self._unread and self._rest and self._rest.free:
-                _page_out(self._unread)
-                self._unread = None
+            if self._paged_in and self._rest and self._rest.free:
+                _page_out(self._paged_in)
+                self._paged_in = None
         return [scores[i] for i in range(len(windows))]
 
 
@@ -199,9 +199,10 @@ def _page_out(file: Path) -> None:
 
     OpenVINO keeps a network's file mapped, but computes with weights of its own.
     """
+    ending = f" {file.resolve()}"
     with suppress(OSError, AttributeError):
         for line in Path("/proc/self/maps").read_text("utf-8", "replace").splitlines():
-            if line.endswith(f" {file.resolve()}"):
+            if line.endswith(ending):
                 start, end = (int(one, 16) for one in line.partition(" ")[0].split("-"))
                 ctypes.CDLL(None).madvise(
                     ctypes.c_void_p(start), ctypes.c_size_t(end - start), _MADV_PAGEOUT

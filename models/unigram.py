@@ -1,7 +1,8 @@
 """Cuts text into the pieces of a vocabulary by a unigram language model, as SentencePiece does.
 
 Kudo, "Subword Regularization" (ACL 2018). The file is a `tokenizer.json` of the library
-`tokenizers`, whose tree of pieces takes four times the memory of these tables.
+`tokenizers`, whose tree of pieces takes more memory than these tables. Only its vocabulary is read:
+texts are brought to NFKC with single blanks, and every word begins with one, as training sets it.
 """
 
 import json

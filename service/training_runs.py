@@ -126,7 +126,7 @@ class TrainingProcesses:
             raise TrainingFailedError(self._why(run_id, process.returncode, errors))
         try:
             return _REPORT.validate_python(self.read_json(run_id, REPORT_FILE))
-        except (ValueError, TypeError, AttributeError) as error:
+        except ValueError as error:
             msg = f"the training program left no report that can be read: {error}"
             raise TrainingFailedError(msg) from error
 

@@ -6,16 +6,20 @@ from datetime import timedelta
 from functools import partial
 
 import pytest
+import sqlalchemy as sa
 
 from service.domain.errors import ConflictError
 from service.domain.retraining import (
     Answer,
+    Recommendation,
     Retraining,
     RetrainingOptions,
+    RetrainingReport,
     RetrainingState,
 )
 from service.ports.audit import AuditEntry
 from service.ports.comments import Lease
+from service.stores.sql.tables import retrainings
 from tests import runs
 from tests.contract.conftest import at_once
 from tests.factories import NOW
@@ -58,6 +62,18 @@ def test_a_retraining_comes_back_as_it_was_kept(stores):
     assert stores.retrainings.get("rtr_2").waits
     assert stores.retrainings.recent(limit=9) == [ended, asked]
     assert stores.retrainings.recent(limit=1) == [ended]
+
+
+def test_a_report_of_version_1_0_keeps_its_counts(stores):
+    stores.retrainings.put(retraining(report=REPORT))
+    counts = {"used": 5, "spam": 4, "ham": 1, "set_aside": {}}
+    kept = {"recommendation": "refuse", "version": "old", "lessons": counts}
+    with stores.engine.begin() as connection:
+        connection.execute(sa.update(retrainings).values(summary=kept))
+
+    report = stores.retrainings.get("rtr_1").report
+
+    assert report == RetrainingReport(recommendation=Recommendation.REFUSE, version="old", **counts)
 
 
 def test_what_is_kept_again_is_as_it_is_now_but_keeps_its_answer(stores):

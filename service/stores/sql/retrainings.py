@@ -22,7 +22,7 @@ _COLUMNS = {"report": "summary"}
 _all_values = writer(Retraining, columns=_COLUMNS)
 # Reports of 1.0 have the counts in a part of their own.
 _retraining_from = reader(
-    Retraining, columns=_COLUMNS, report=lambda kept: kept and kept | kept.get("lessons", {})
+    Retraining, columns=_COLUMNS, report=lambda kept: kept and kept | (kept.get("lessons") or {})
 )
 _NO_ANSWER = {"answer": None, "answered_by": None, "answered_at": None}
 

@@ -19,8 +19,8 @@ from service.web.edge.headers import note_comments
 def keep_in_line(new: NewComment, *, seconds: float = USUAL_PATIENCE_SECONDS) -> tuple[Added, bool]:
     """Store a comment; return True with it if it can be judged in `seconds`.
 
-    The default is for comments without a waiting client. One that cannot is queued in the bulk
-    lane, so that later comments can still be judged in time. Raises what `submit` raises.
+    The default is for comments without a waiting client. Otherwise it is queued in the bulk lane,
+    so that later comments can still be judged in time. Raises what `submit` raises.
     """
     comment_id = new.comment.id
     in_time = waiter.join(comment_id, new.comment.site_id, seconds=seconds)
