@@ -108,10 +108,10 @@ class Admission:
         shortest, longest = _RETRY_SECONDS
         return min(max(self._refused / self._rate, shortest), longest)
 
-    def is_full(self, line: int) -> bool:
-        """Return True if a comment behind so many is neither judged in time nor kept for later."""
+    def is_full(self, requests: int) -> bool:
+        """Return True if a comment behind so many, or the line, is not judged in time nor kept."""
         limit = max(self._rate * _aimed(USUAL_PATIENCE_SECONDS), _FEWEST)
-        return self._keepable < 1 and line >= limit
+        return self._keepable < 1 and max(requests, len(self._places)) >= limit
 
     def join(self, comment_id: CommentId, site_id: SiteId, *, seconds: float, now: float) -> None:
         """Add a site's comment that may wait for `seconds` to the end of the line."""

@@ -155,5 +155,7 @@ def test_a_line_is_full_beyond_what_is_judged_in_time_once_no_more_is_kept_for_l
     lane.run(seconds=20.0, verdicts_a_second=100, checks_a_second=400)
     lane.drain()
 
+    assert lane.admission.is_full(0)
+    lane.judge(5)
     assert not lane.admission.is_full(30)
     assert lane.admission.is_full(60)
