@@ -4,16 +4,19 @@
 gives to clients that each wait for one (its capacity), then offers 3 and 10 times as many by
 clients that repeat what got no verdict, each time followed by 0.8 times the capacity. A metastable
 failure would go on then (Bronson et al. 2021). Every request comes at its appointed moment, whether
-or not earlier ones are answered, and its latency counts from that moment.
+or not earlier ones are answered, and its latency counts from that moment. A flood comes from
+several processes, as one alone would be late itself.
 """
 
 import argparse
 import asyncio
 import itertools
+import multiprocessing
 import random
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode, urlsplit
@@ -26,6 +29,8 @@ from tests.benchmarks.own_service import authored, cpu_seconds, pss_mb, running
 
 # A site key may call 6,000 times a minute; a flood comes to many sites.
 _SITES = 50
+# The processes of a flood, and the time in which they start.
+_PROCESSES, _START_SECONDS = 3, 5.0
 _ANSWER_SECONDS = 15.0
 _VERDICTS = (b"true", b"false")
 # How often a client of a flood repeats a request, and after how many seconds.
@@ -47,6 +52,12 @@ class Figures:
     # When each verdict came, in seconds since the first request, and how long its request took.
     verdicts: list[tuple[float, float]] = field(default_factory=list)
 
+    def add(self, other: "Figures") -> None:
+        """Count what came back elsewhere too."""
+        self.bodies += other.bodies
+        self.wrong += other.wrong
+        self.verdicts += other.verdicts
+
 
 def main() -> None:
     """Run the load and print its table."""
@@ -57,7 +68,8 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=15.0, help="of a flood, and after it")
     given = parser.parse_args()
     with running() as up:
-        url, requests = up["url"], make_requests(up)
+        url, keys = up["url"], add_sites(up)
+        requests = make_requests(url, keys)
         database = create_engine(f"sqlite:///{up['data_dir']}/slopsieve.db")
         asyncio.run(offer(url, requests, rate=_WARM_RATE, seconds=_WARM_SECONDS))
         capacity = asyncio.run(_capacity(url, requests))
@@ -65,7 +77,7 @@ def main() -> None:
         for times in given.flood:
             print(f"{times:g} times the capacity")
             before = cpu_seconds(up["pid"])
-            asyncio.run(_flood(url, requests, capacity, times, given.seconds))
+            asyncio.run(_flood(url, keys, capacity, times, given.seconds))
             after = cpu_seconds(up["pid"])
             used = {name: round(after[pid, name] - before[pid, name]) for pid, name in after}
             memory = {name: round(pss_mb(pid)) for pid, name in after}
@@ -74,17 +86,22 @@ def main() -> None:
             print(f"  all judged after {judged} s", flush=True)
 
 
-def make_requests(up: Mapping[str, Any]) -> Iterator[bytes]:
-    """Add sites and return requests to them as WordPress sends them, with authored texts.
+def add_sites(up: Mapping[str, Any]) -> list[str]:
+    """Add the sites that the requests come to; return their Akismet keys."""
+    with open_services(data_dir=up["data_dir"]) as services:
+        sites = [add_site(f"load {n}", services, actor="load")[0] for n in range(_SITES)]
+        return [issue_akismet_key(site.id, services, actor="load").secret for site in sites]
+
+
+def make_requests(url: str, keys: Sequence[str]) -> Iterator[bytes]:
+    """Return requests as WordPress sends them, with authored texts.
 
     Each text ends in a number of its own: what repeats is remembered and costs next to nothing.
     """
-    with open_services(data_dir=up["data_dir"]) as services:
-        sites = [add_site(f"load {n}", services, actor="load")[0] for n in range(_SITES)]
-        keys = [issue_akismet_key(site.id, services, actor="load").secret for site in sites]
     rows = authored()
     return (
-        _request(up["url"], keys[n % _SITES], rows[n % len(rows)], n) for n in itertools.count()
+        _request(url, keys[n % _SITES], rows[n % len(rows)], random.randrange(10**12))
+        for n in itertools.count(random.randrange(len(rows)))
     )
 
 
@@ -135,20 +152,38 @@ async def _capacity(url: str, requests: Iterator[bytes]) -> float:
 
 
 async def _flood(
-    url: str, requests: Iterator[bytes], capacity: float, times: float, seconds: float
+    url: str, keys: Sequence[str], capacity: float, times: float, seconds: float
 ) -> None:
     """Flood, go on below the capacity at once, and print both by windows."""
-    flood = asyncio.create_task(
-        offer(url, requests, rate=capacity * times, seconds=seconds, repeats=_REPEATS)
-    )
-    await asyncio.sleep(seconds)
-    after = await offer(url, requests, rate=capacity * _AFTERWARDS, seconds=seconds)
-    for name, figures in (("flood", await flood), ("after it", after)):
+    began = time.monotonic() + _START_SECONDS
+    with ProcessPoolExecutor(_PROCESSES, multiprocessing.get_context("spawn")) as pool:
+        rate = capacity * times / _PROCESSES
+        parts = [
+            pool.submit(_offer_part, url, keys, rate, seconds, began) for _ in range(_PROCESSES)
+        ]
+        await asyncio.sleep(began + seconds - time.monotonic())
+        after = await offer(
+            url, make_requests(url, keys), rate=capacity * _AFTERWARDS, seconds=seconds
+        )
+        flood = Figures()
+        for part in parts:
+            flood.add(part.result())
+    for name, figures in (("flood", flood), ("after it", after)):
         print(f"  {name}: {dict(figures.bodies.most_common(4))}, wrong {dict(figures.wrong)}")
         for start in range(0, round(seconds), round(_WINDOW_SECONDS)):
             took = [s for at, s in figures.verdicts if 0 <= at - start < _WINDOW_SECONDS]
             rate = len(took) / _WINDOW_SECONDS
             print(f"    {start:3d} s: verdicts {rate:6.1f}/s, p99 {p99(took):.2f} s")
+
+
+def _offer_part(
+    url: str, keys: Sequence[str], rate: float, seconds: float, began: float
+) -> Figures:
+    """Offer a process's part of a flood from `began` on, by the machine's monotonic clock."""
+    requests = make_requests(url, keys)
+    return asyncio.run(
+        offer(url, requests, rate=rate, seconds=seconds, repeats=_REPEATS, began=began)
+    )
 
 
 def p99(seconds: list[float]) -> float:
@@ -164,13 +199,14 @@ async def offer(
     seconds: float,
     repeats: int = 0,
     figures: Figures | None = None,
+    began: float | None = None,
 ) -> Figures:
     """Offer the next requests at that rate; return what came back, in `figures` if given.
 
     A request without a verdict is repeated at most `repeats` times.
     """
     figures = figures or Figures()
-    began = time.monotonic()
+    began = time.monotonic() if began is None else began
     tasks = []
     for number in range(round(rate * seconds)):
         due = began + number / rate
@@ -206,10 +242,11 @@ async def _ask(url: str, request: bytes, figures: Figures) -> bool:
     head, _, body = answer.partition(b"\r\n\r\n")
     lines = head.lower().split(b"\r\n")
     headers = dict(line.split(b": ", 1) for line in lines[1:])
-    figures.bodies[body[:60]] += 1
+    later = b"x-akismet-recheck-after" in headers
+    figures.bodies[body[:60] + later * b", verdict later"] += 1
     if b" 200 " not in lines[0] or body not in _VERDICTS:
         figures.wrong[f"{lines[0][:20].decode()} {body[:60]!r}"] += 1
-    return body in _VERDICTS and b"x-akismet-recheck-after" not in headers
+    return body in _VERDICTS and not later
 
 
 async def _exchange(url: str, request: bytes) -> bytes:

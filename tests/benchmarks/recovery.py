@@ -25,7 +25,7 @@ import psycopg
 import redis
 
 from models.registry import SHIPPED_DIR, read_current_name
-from tests.benchmarks.bench_load import Figures, make_requests, offer, p99
+from tests.benchmarks.bench_load import Figures, add_sites, make_requests, offer, p99
 from tests.benchmarks.faults import Client
 from tests.benchmarks.own_service import family, named, program, running
 from tests.servers import Server, free_port, running_postgresql, running_valkey
@@ -62,7 +62,7 @@ def main() -> None:
     parser.add_argument("--decided", type=int, default=0, help="comments decided before, thousands")
     given = parser.parse_args()
     with _running() as place:
-        requests = make_requests(place.up)
+        requests = make_requests(place.up["url"], add_sites(place.up))
         if given.decided:
             _decide(place, given.decided * 1_000)
         asyncio.run(offer(place.up["url"], requests, rate=given.rate, seconds=20))
