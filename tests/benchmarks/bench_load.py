@@ -203,7 +203,8 @@ async def offer(
 ) -> Figures:
     """Offer the next requests at that rate; return what came back, in `figures` if given.
 
-    A request without a verdict is repeated at most `repeats` times.
+    The first comes at `began` of the monotonic clock, or now. A request without a verdict is
+    repeated at most `repeats` times.
     """
     figures = figures or Figures()
     began = time.monotonic() if began is None else began

@@ -109,8 +109,9 @@ class Admission:
         return min(max(self._refused / self._rate, shortest), longest)
 
     def is_full(self, requests: int) -> bool:
-        """Return True if a comment behind so many, or the line, is not judged in time nor kept."""
+        """Return True if a comment after so many requests is neither judged in time nor kept."""
         limit = max(self._rate * _aimed(USUAL_PATIENCE_SECONDS), _FEWEST)
+        # The line may be longer: for some of it no request waits any more.
         return self._keepable < 1 and max(requests, len(self._places)) >= limit
 
     def join(self, comment_id: CommentId, site_id: SiteId, *, seconds: float, now: float) -> None:

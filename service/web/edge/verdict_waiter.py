@@ -79,7 +79,7 @@ class VerdictWaiter:
         return math.ceil(retry_after * random.uniform(0.5, 1.5))  # noqa: S311  # no secret
 
     def is_full(self, requests: int) -> bool:
-        """Return True if a comment behind so many requests is neither judged in time nor kept."""
+        """Return True if a comment after so many requests is neither judged in time nor kept."""
         with self._lock:
             return self._admission.is_full(requests)
 
