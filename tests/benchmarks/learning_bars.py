@@ -1,11 +1,12 @@
-"""Measures what decisions of those who mean to mislead do to learning at once.
+"""Measures what learning at once gains, and what decisions of those who mislead do to it.
 
-    python -m tests.benchmarks.learning_bars --scores frozen.jsonl --data DIR
+    python -m tests.benchmarks.learning_bars --scores frozen.jsonl --cutoffs 0.17 0.98 --data DIR
+        --sites hajekj travisdowns
 
-Everything goes through the use cases of the service in this process, over SQLite and
-without histories of senders; the classifier answers what the file of scores says, a line a comment,
-`{"id", "log_odds"}`, best of a version that learnt nothing from the comment. Five blogs are sites
-of one installation, each with its owner, while one of them is misled. Nothing here chooses a knob.
+Everything goes through the use cases of the service in this process, over SQLite and without
+histories of senders. The classifier returns what the file of scores has, `{"id", "log_odds"}` a
+line, best of a network that learnt nothing from the comment. The blogs are sites of one
+installation, each with its owner. The first is misled in the second table.
 """
 
 import argparse
@@ -17,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 from models.inputs import ModelOutput
-from models.registry import SHIPPED_DIR, load_version, read_current_name
 from service.domain.case import Case
 from service.domain.comment import CommentId, Label, Lane, SiteId
 from service.domain.dataset_row import comment_from_row
@@ -45,8 +45,6 @@ from tests.fakes import (
 from training.data.dataset import find_data_files, read_rows
 
 Row = Mapping[str, Any]
-_MISLED = "chrisrisner"
-_SITES = (_MISLED, "edwinwenink", "willymcallister", "travisdowns", "hajekj")
 _REPORTS = 1_000
 _PHRASE = "greetings from the blue tower"
 _TRIGGERS = 30
@@ -58,25 +56,29 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--scores", type=Path, required=True)
     parser.add_argument("--data", type=Path, nargs="+", required=True)
+    parser.add_argument("--sites", nargs="+", required=True, help="files of DIR, by name")
+    parser.add_argument("--cutoffs", type=float, nargs=2, required=True, help="for ham and spam")
     options = parser.parse_args()
     log_odds = {row["id"]: row["log_odds"] for _, row in read_rows(options.scores, [])}
-    version = load_version(SHIPPED_DIR / read_current_name())
-    poison(
-        _stream(options.data, log_odds),
-        lambda: Installation(
-            log_odds,
-            Cutoffs(ham_cutoff=version.fusion.ham_cutoff, spam_cutoff=version.fusion.spam_cutoff),
-        ),
-    )
+    cutoffs = Cutoffs(ham_cutoff=options.cutoffs[0], spam_cutoff=options.cutoffs[1])
+    rows = _stream(options.data, options.sites, log_odds)
+
+    def make() -> Installation:
+        return Installation(options.sites, log_odds, cutoffs)
+
+    gain(rows, make)
+    poison(rows, make, misled=options.sites[0])
 
 
 class Installation:
     """Sites with an owner each who may decide everywhere, judged by scores."""
 
-    def __init__(self, log_odds: Mapping[str, float], cutoffs: Cutoffs) -> None:
+    def __init__(
+        self, sites: Sequence[str], log_odds: Mapping[str, float], cutoffs: Cutoffs
+    ) -> None:
         settings = SiteSettings(reports_decide=True)
         stores = fresh_stores(
-            sites=[make_site(id=SiteId(name), name=name, settings=settings) for name in _SITES]
+            sites=[make_site(id=SiteId(name), name=name, settings=settings) for name in sites]
         )
         self._log_odds, self._classifier = log_odds, FixedClassifier()
         model = replace(make_model(self._classifier), cutoffs=cutoffs)
@@ -178,8 +180,8 @@ _SCENES = (
     Scene(_NOBODY, _nothing, _NOBODY),
     Scene("an account decides that, rightly", partial(_honest, by="eve"), _NOBODY, "account:eve"),
     Scene("an account flips a fifth of that", _flips_a_fifth, _NOBODY, "account:eve"),
-    Scene("a site key rejects all", _rejects_all, _NOBODY, f"site:{_MISLED}"),
-    Scene(f"{_REPORTS:,} reader reports", _reports, _NOBODY, f"report:{_MISLED}"),
+    Scene("a site key rejects all", _rejects_all, _NOBODY, "site:{}"),
+    Scene(f"{_REPORTS:,} reader reports", _reports, _NOBODY, "report:{}"),
     Scene(_PHRASED, _owner_but_for_spam, _PHRASED, phrase=True),
     Scene(
         f"the same, an account approves {_TRIGGERS} of it",
@@ -191,9 +193,37 @@ _SCENES = (
 )
 
 
-def poison(rows: Sequence[Row], make: Callable[[], Installation]) -> None:
+def gain(rows: Sequence[Row], make: Callable[[], Installation]) -> None:
+    """Print each site's outcomes if nobody decides, and if its owner decides what is unsure."""
+    print("| Site | Decisions | Ham waits | Ham called spam | Spam waits | Spam called ham |")
+    print("|---|--:|--:|--:|--:|--:|")
+    ways = []
+    for act in (_nothing, _honest):
+        own = make()
+        counts = Counter[tuple[str, str, Outcome]]()
+        for row in rows:
+            case = own.post(row)
+            assert case.verdict is not None
+            counts[row["source"], row["label"], case.verdict.outcome] += 1
+            act(own, case, row, 0)
+            own.services.clock.advance(minutes=20)
+        ways.append(counts)
+    for site in sorted({row["source"] for row in rows}):
+        cells = [
+            f"{100 * ways[0][site, label, outcome] / n:.1f} -> "
+            f"{100 * ways[1][site, label, outcome] / n:.1f} %"
+            if (n := sum(ways[0][site, label, one] for one in Outcome))
+            else ""
+            for label, wrong in (("ham", Outcome.SPAM), ("spam", Outcome.HAM))
+            for outcome in (Outcome.UNSURE, wrong)
+        ]
+        decided = sum(ways[1][site, label, Outcome.UNSURE] for label in ("ham", "spam"))
+        print(f"| {site} | {decided} | {' | '.join(cells)} |", flush=True)
+
+
+def poison(rows: Sequence[Row], make: Callable[[], Installation], *, misled: str) -> None:
     """Print what becomes of the misled site and of the others in every case."""
-    print(f"\n{len(rows):,} comments of {len(_SITES)} sites; {_MISLED} is misled\n")
+    print(f"\n{len(rows):,} comments; {misled} is misled\n")
     print(
         "| who decides there | others' scores moved | decisions until an outlier | ham lost "
         "| left to a person | spam called ham |\n|---|---|---|---|---|---|"
@@ -204,36 +234,37 @@ def poison(rows: Sequence[Row], make: Callable[[], Installation]) -> None:
         seen[scene.name] = verdicts = {}
         numbers: Counter[str] = Counter()
         for row in rows:
-            misled = row["source"] == _MISLED
+            is_misled = row["source"] == misled
             # The nth comment of its label where a phrase marks spam, else the nth of all.
             kind = row["label"] if scene.phrase else "any"
-            numbers[kind] += misled
-            marked = misled and scene.phrase and row["label"] == "spam"
+            numbers[kind] += is_misled
+            marked = is_misled and scene.phrase and row["label"] == "spam"
             case = own.post(row, more=_PHRASE if marked else "")
             assert case.verdict is not None
             verdicts[row["id"]] = case.verdict
-            (scene.act if misled else _honest)(own, case, row, numbers[kind])
+            (scene.act if is_misled else _honest)(own, case, row, numbers[kind])
             own.services.clock.advance(minutes=20)
         clean = seen.get(scene.baseline, verdicts)
-        mine = [row for row in rows if row["source"] == _MISLED]
-        others = [row["id"] for row in rows if row["source"] != _MISLED]
+        mine = [row for row in rows if row["source"] == misled]
+        others = [row["id"] for row in rows if row["source"] != misled]
         # Moved by anything at all, against the same without the one who misleads.
         moved = sum(verdicts[one].score != clean[one].score for one in others)
         counts = Counter((row["label"], verdicts[row["id"]].outcome) for row in mine)
         unsure = sum(counts[label, Outcome.UNSURE] for label in ("ham", "spam"))
         spam = sum(row["label"] == "spam" for row in mine)
         print(
-            f"| {scene.name} | {moved} | {_until_outlier(scene, own)} "
+            f"| {scene.name} | {moved} | {_until_outlier(scene, own, misled)} "
             f"| {counts['ham', Outcome.SPAM]} | {unsure} "
             f"| {counts['spam', Outcome.HAM]} of {spam} |",
             flush=True,
         )
 
 
-def _until_outlier(scene: Scene, own: Installation) -> int | None:
+def _until_outlier(scene: Scene, own: Installation, misled: str) -> int | None:
     """Return the number of a hand's decisions when it was found an outlier, or None."""
+    teacher = scene.teacher and scene.teacher.format(misled)
     examples = [
-        one.example for one in own.keeper.current().learnt if one.example.teacher == scene.teacher
+        one.example for one in own.keeper.current().learnt if one.example.teacher == teacher
     ]
     for count in range(1, len(examples) + 1):
         if outlier_teachers(record_hands(examples[:count])):
@@ -241,12 +272,12 @@ def _until_outlier(scene: Scene, own: Installation) -> int | None:
     return None
 
 
-def _stream(data: Sequence[Path], log_odds: Mapping[str, float]) -> list[Row]:
-    """Return the comments of the five blogs in order of time."""
+def _stream(data: Sequence[Path], sites: Sequence[str], log_odds: Mapping[str, float]) -> list[Row]:
+    """Return the sites' comments in order of time."""
     rows = [
         row
         for path in find_data_files(data)
-        if path.name.removesuffix(".gz").removesuffix(".jsonl") in _SITES
+        if path.name.removesuffix(".gz").removesuffix(".jsonl") in sites
         for _, row in read_rows(path, [])
         if row["label"] and row.get("date") and row["id"] in log_odds
     ]
