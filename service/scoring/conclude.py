@@ -10,8 +10,8 @@ What stands beside the words, with a weight that was set or learnt here, is held
   of one family err together: a browser that fills hidden fields is also fast, an office shares its
   address.
 - An edit of a comment that a moderator rejected is no ham, whatever it says: a moderator looks. So
-  they do at a pitch by an account that advertises, and at text that nobody sees, until their
-  decisions took its weight.
+  they do at a pitch by an account that advertises, at text that nobody sees, and at a plain
+  advertisement by somebody without a good record, until their decisions took its weight.
 """
 
 import math
@@ -110,7 +110,7 @@ def _hold_back(
         else Phrase("is not called spam by what stands beside the words alone")
     )
     short = least - (content + _sum(beside) - taken)
-    waiting = [one.signal.name for one in beside if _waits(one)]
+    waiting = [one.signal.name for one in beside if one not in silenced and _waits(one)]
     # With equal cutoffs no comment can be unsure.
     if waiting and least < spam_from - _ROUNDING and short > 0.0:
         taken -= short

@@ -151,6 +151,12 @@ SET_WEIGHTS: Mapping[str, SetWeight] = {
         yields=False,
         waits=Phrase("is left to a moderator, as it carries text that nobody sees"),
     ),
+    # A version that learnt little of a language calls its advertisements ham.
+    "plain_advertisement": SetWeight(
+        1.0,
+        Family.WORDS,
+        waits=Phrase("is left to a moderator, as it says little but where a trade is to be found"),
+    ),
     # Accounts are aged, sold and stolen, though people do come back.
     "dormant_account": SetWeight(1.0, Family.ACCOUNTS, yields=False),
     # Harmless remarks do not vouch for a pitch, approved or only let through: by 60 written
@@ -197,10 +203,11 @@ def weigh_signal(name: str, weights: Weights, learnt: LearntHere | None = None) 
     """Return a signal's weight by this version, this installation's decisions and the table.
 
     A weight that a version was fitted to counts instead of the set one, except for a sender's
-    history; 0 in its file is no weight, as archives do not hold the evidence.
+    history and what waits for a moderator; 0 in its file is no weight, as archives do not hold the
+    evidence.
     """
     own, prior = weights.of(name), SET_WEIGHTS.get(name)
-    if prior is None or (own and name not in HISTORY):
+    if prior is None or (own and name not in HISTORY and not prior.waits):
         return Weighing(own, WeightKind.FITTED if own else None)
     found = learnt.weight_of(name, prior=prior.weight) if learnt else None
     if found is None:

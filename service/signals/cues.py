@@ -27,6 +27,9 @@ class Cue(IntEnum):
 
 _LEXICON = load_lists("cues.toml")
 _STEM_LETTERS = 4
+# The article, "and", "in", "for" and the like are written as one with the word.
+_SEMITIC = re.compile(r"[\u0590-\u06ff]")
+_PREFIX = re.compile("(?:[وفبكل]?ال|لل|[وبلك]|[והבלמשכ]{1,2})")
 _MAY_LACK_SPACES = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
@@ -63,10 +66,13 @@ def find_cues(text: str, words: Sequence[Word]) -> tuple[Hit, ...]:
     for index, (word, start, end) in enumerate(words):
         if word in _WORDS:
             hits.extend([Hit(cue, start, end) for cue in _WORDS[word]])
+        elif _SEMITIC.match(word):
+            bare = _PREFIX.sub("", word, count=1)
+            hits.extend([Hit(cue, start, end) for cue in _WORDS.get(bare, ()) if cue is Cue.VICE])
         if word in _PHRASES:
             following = [one.text for one in words[index + 1 : index + 1 + _MOST_FOLLOWING]]
             for rest, cue in _PHRASES[word]:
-                if following[: len(rest)] == rest:
+                if len(following) >= len(rest) and all(map(_is_like, following, rest)):
                     hits.append(Hit(cue, start, words[index + len(rest)].end))
         stems = _STEMS.get(word[:_STEM_LETTERS])
         if stems is not None:
@@ -76,3 +82,8 @@ def find_cues(text: str, words: Sequence[Word]) -> tuple[Hit, ...]:
             hits.extend(Hit(cue, m.start(), m.end()) for m in pattern.finditer(text))
         hits.sort(key=lambda hit: hit.start)
     return tuple(hits)
+
+
+def _is_like(word: str, entry: str) -> bool:
+    """Return True if a word is an entry's, or begins with it where it ends in a star."""
+    return word.startswith(entry[:-1]) if entry.endswith("*") else word == entry

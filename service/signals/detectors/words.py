@@ -35,6 +35,29 @@ def offered_vice(comment: Comment, _history: History) -> Observation | None:
     )
 
 
+# What an advertisement says besides its trade, the words of its link included.
+_MOST_WORDS = 18
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
+
+
+@detector
+def plain_advertisement(comment: Comment, history: History) -> Observation | None:
+    """Fire on a trade that lives on spam beside an address, with few words and none of oneself.
+
+    People who warn, ask or tell of their own say more, in the first person or with a doubt.
+    """
+    trade = offered_vice(comment, history)
+    view = view_of(comment)
+    # Four letters of a script without blanks are counted as a word.
+    count = len(view.words) + len(_UNSPACED.findall(view.plain.text)) // 4
+    if trade is None or count > _MOST_WORDS or {Cue.ME, Cue.HEDGE} & {h.cue for h in view.cues}:
+        return None
+    return Observation(
+        reason=Phrase("says little but where a trade that lives on spam is to be found"),
+        spans=trade.spans,
+    )
+
+
 _MACHINE = (
     r"(?:ai|a\.i\.|llm|(?:large )?language model"
     r"|(?:spam|ai|content|comment|automated|automatic)[ -]"

@@ -106,6 +106,15 @@ def test_text_that_nobody_sees_is_left_to_a_person_whatever_the_words():
     assert judge(0.003, text=f"Thanks, that helped. {unseen}").outcome is Outcome.UNSURE
 
 
+def test_a_plain_advertisement_is_left_to_a_person_save_of_a_regular():
+    loans = {"text": "הלוואות מהירות ללא ערבים: https://mivtza24.co.il"}
+    warning = {"text": "אני הפסדתי כסף בהלוואות כאלה, אזהרה: https://news.co.il"}
+
+    assert judge(0.003, **loans).outcome is Outcome.UNSURE
+    assert judge(0.003, history=regular(), **loans).outcome is Outcome.HAM
+    assert judge(0.003, **warning).outcome is Outcome.HAM
+
+
 def test_two_approvals_make_no_regular():
     assert judge(0.5, history=regular(2.0), **ALL_AT_ONCE).score > judge(0.5).score
 
