@@ -174,12 +174,14 @@ def decide_found(
     *,
     user: User,
     counted: int,
+    decided: int,
     until: datetime,
     bulk_decision_id: str | None = None,
 ) -> BulkDecision:
     """Rule on all results of a search line, as the page from `until` counted them.
 
-    Raises `ConflictError` if there are more, `InvalidInputError` for a line that finds too much.
+    Raises `ConflictError` if more are found or another number is `decided`, `InvalidInputError` for
+    a line that finds too much.
     """
     if not line.strip():
         raise invalid_input("q", "asks for nothing", "say which comments are to be decided")
@@ -189,8 +191,8 @@ def decide_found(
         problem = f"finds more than {MAX_DECIDED:,} comments"
         remedy = "narrow the search before you decide all of them"
         raise invalid_input("q", problem, remedy)
-    if len(ids) > counted:
-        raise ConflictError("more is found now than was counted on the page")
+    if len(ids) > counted or _count_decided(query, site_ids, len(ids), services) != decided:
+        raise ConflictError("the results are not those that were counted on the page")
     return decide_together(
         ids,
         ruling,

@@ -240,6 +240,18 @@ def test_what_comes_in_after_the_page_was_shown_is_not_decided(services, client,
     assert rulings(services, [seen.id, late.id]) == [Ruling.REJECT if status == 303 else None, None]
 
 
+def test_a_colleagues_decision_since_the_page_was_shown_is_not_overridden(services, client):
+    found = [keep_found(services, arrived(n)) for n in (1, 2)]
+    page = client.get("/review/search?q=loans")
+    decide_comment(found[0].id, Ruling.APPROVE, services, decided_by="jo")
+
+    answer = decide_found(client, page)
+
+    assert answer.status_code == 409
+    assert "Nothing was decided" in answer.text
+    assert rulings(services, [one.id for one in found]) == [Ruling.APPROVE, None]
+
+
 def test_too_many_are_not_decided_at_once(services):
     def as_many_as_asked_for(_query, *, site_ids, limit):
         return [CommentId(f"c{number}") for number in range(limit)]
@@ -247,7 +259,13 @@ def test_too_many_are_not_decided_at_once(services):
     search = Overridden(services.search, ids=as_many_as_asked_for)
     client = signed_in(replace(services, search=search))
 
-    form = {"q": "loans", "counted": "9000", "until": NOW.isoformat(), "ruling": "approve"}
+    form = {
+        "q": "loans",
+        "counted": "9000",
+        "decided": "0",
+        "until": NOW.isoformat(),
+        "ruling": "approve",
+    }
     answer = post(client, "/review/search/decision", **form)
 
     assert answer.status_code == 400

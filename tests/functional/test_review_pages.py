@@ -274,7 +274,7 @@ def test_a_withdrawn_comment_has_no_words_and_no_buttons_and_takes_no_forged_rul
     for gone in ("boilers", "Bob", "data-by=", f'action="/review/comments/{comment.id}/'):
         assert gone not in page.text
     assert forged.status_code == 409
-    assert "Nothing was changed. The text was deleted" in words(forged)
+    assert "Nothing was changed. The text was edited or deleted" in words(forged)
     assert services.cases.get(comment.id).decision.ruling is Ruling.REJECT
 
 

@@ -139,7 +139,8 @@ def search_export() -> ResponseReturnValue:
 @pages.post("/review/search/decision", needs=Permission.DECIDE)
 def decide_search() -> ResponseReturnValue:
     counted = request.form.get("counted", type=int)
-    if counted is None:
+    decided = request.form.get("decided", type=int)
+    if counted is None or decided is None:
         abort(HTTPStatus.BAD_REQUEST)
     try:
         bulk_decision = decide_found(
@@ -148,6 +149,7 @@ def decide_search() -> ResponseReturnValue:
             services,
             user=moderator(),
             counted=counted,
+            decided=decided,
             until=forms.read_until(),
             bulk_decision_id=forms.read_id("stroke"),
         )
