@@ -2,6 +2,7 @@
 
 import hashlib
 import logging
+import math
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -27,8 +28,8 @@ from service.ports.comments import Attempt
 from service.ports.models import JudgingModel
 from service.ports.observing import JudgedBatch
 from service.ports.services import Services
-from service.scoring.classifier import counting_output, model_input, place_seam
-from service.scoring.conclude import conclude, cutoffs_of
+from service.scoring.classifier import model_input, place_seam
+from service.scoring.conclude import conclude, cutoffs_of, without_text
 from service.scoring.rules import apply_rules
 from service.signals.detectors import detect_all
 from service.signals.entry_book import EntryBook
@@ -121,6 +122,10 @@ def judge_with_outputs(
     judged = []
     for index, comment in enumerate(comments):
         entry, output = entries[index], outputs[index]
+        weights = model.weights
+        if not comment.text.strip():
+            here = taught.cutoffs(comment.site_id, model.cutoffs, frozen=math.inf)
+            weights = without_text(weights, cutoffs_of(settings[index], here))
         verdict = conclude(
             comment.id,
             signals=place_seam(comment, seen[index], output),
@@ -128,7 +133,7 @@ def judge_with_outputs(
             # A reaction has no text.
             missing=missing if comment.kind or is_visible(comment.text) else (*missing, "text"),
             model_version=model.version,
-            weights=model.weights,
+            weights=weights,
             cutoffs=cutoffs_of(settings[index], model.cutoffs),
             judged_at=now,
             instruction=entry.instruction if entry else None,
@@ -150,8 +155,7 @@ def judge_with_outputs(
 
 def _classify(comments: Sequence[Comment], model: JudgingModel) -> Sequence[ModelOutput | None]:
     try:
-        outputs = model.classifier.score_batch([model_input(c) for c in comments])
-        return [counting_output(*both) for both in zip(comments, outputs, strict=True)]
+        return model.classifier.score_batch([model_input(c) for c in comments])
     except ModelUnavailableError:
         log.warning("the classifier is away, verdicts are degraded")
         return [None] * len(comments)

@@ -2,8 +2,6 @@
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import replace
-from urllib.parse import urlsplit
 
 from models.inputs import ModelInput, ModelOutput
 from service.domain.comment import Comment
@@ -22,25 +20,8 @@ def model_input(comment: Comment) -> ModelInput:
         post_title=comment.post.title or "",
         post_excerpt=comment.post.excerpt or "",
         author_name=comment.author.name or "",
-        author_host=_host(comment.author.url or ""),
+        author_host=host_of(comment.author.url or ""),
     )
-
-
-def counting_output(comment: Comment, output: ModelOutput) -> ModelOutput:
-    """Return the classifier's output, with a p_spam of 0.5 if the text is blank.
-
-    A registration has no text, and an empty text is no evidence of ham.
-    """
-    return output if comment.text.strip() else replace(output, p_spam=0.5)
-
-
-def _host(url: str) -> str:
-    """Return a URL's host in lower case, "" for anything that has none."""
-    try:
-        host = (urlsplit(url if "//" in url else f"//{url}").hostname or "").lower()
-    except ValueError:
-        return ""
-    return "" if any(character.isspace() for character in host) else host
 
 
 PROMOTION_SEAM = "promotion_seam"

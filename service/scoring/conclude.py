@@ -17,6 +17,7 @@ What stands beside the words, with a weight that was set or learnt here, is held
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from models.inputs import ModelOutput
@@ -168,6 +169,13 @@ def logistic(log_odds: float) -> float:
     return odds / (1 + odds)
 
 
+def without_text(weights: Weights, cutoffs: Cutoffs) -> Weights:
+    """Return the weights for a comment without text: base and classifier are fitted to texts."""
+    # It is unsure. A reaction (-1.5) makes it ham, by more than a weak list (0.3) takes back.
+    start = min(logit(cutoffs.ham_cutoff) + 1.1, logit(cutoffs.spam_cutoff) - _MARGIN)
+    return replace(weights, base=start, model=0.0)
+
+
 def conclude(
     comment_id: CommentId,
     *,
@@ -195,7 +203,7 @@ def conclude(
         weighing = weigh_signal(one.name, weights, learnt)
         contribution = weighing.weight * one.strength
         weighed.append(WeighedSignal(signal=one, contribution=contribution, **weighing._asdict()))
-    model_contribution = weights.model * logit(output.p_spam) if output else 0.0
+    model_contribution = weights.model * logit(output.p_spam) if output and weights.model else 0.0
     score, weighed = sum_up(weights.base + model_contribution, weighed, cutoffs)
     p_spam = logistic(score)
     degraded_by = (*missing, *(() if output else ("model",)))

@@ -3,6 +3,8 @@
 With the replies of https://github.com/Automattic/wordpress-activitypub/pull/169, and pingbacks.
 """
 
+from dataclasses import replace
+
 import pytest
 
 from models.inputs import ModelOutput
@@ -14,9 +16,10 @@ from service.moderation.judging import judge_comments
 from service.moderation.sites import issue_akismet_key
 from service.ports.models import JudgingModel
 from service.scoring.classifier import model_input
-from service.scoring.weights import Cutoffs, Weights
+from service.scoring.weights import Cutoffs
 from service.signals.judged_text import judged_text
 from service.signals.view import view_of_text
+from service.stores.files.model_versions import ModelVersions
 from tests.factories import NOW, SITE, make_comment
 from tests.fakes import FixedClassifier
 from tests.functional.webhooks.conftest import only_case
@@ -25,25 +28,25 @@ POST = Post(
     url="https://blog.example/radiators", title="Bleeding a radiator without flooding the hall"
 )
 HANS = Author(name="Hans", url="https://mastodon.social/@hansm")
-# The weights of the delivered version that matter here.
-MODEL = JudgingModel(
-    version="test",
-    classifier=FixedClassifier(p_spam=0.99),
-    weights=Weights(
-        base=-0.372,
-        model=0.832,
-        signals={"commercial_author_link": 1.55, "keyword_author_name": 1.502},
-    ),
-    cutoffs=Cutoffs(ham_cutoff=0.174, spam_cutoff=0.943),
-)
+MODEL = replace(ModelVersions(None).current(), classifier=FixedClassifier(p_spam=0.99))
 
 
-def judge(kind: str, text: str, author: Author = HANS, history: History | None = None):
+def at(base: float, ham_cutoff: float, spam_cutoff: float) -> JudgingModel:
+    cutoffs = Cutoffs(ham_cutoff=ham_cutoff, spam_cutoff=spam_cutoff)
+    return replace(MODEL, weights=replace(MODEL.weights, base=base), cutoffs=cutoffs)
+
+
+# An earlier version, and two whose bases and cutoffs lie far out.
+VERSIONS = [MODEL, at(-0.372, 0.174, 0.943), at(4.0, 0.03, 0.999), at(-3.0, 0.6, 0.9)]
+
+
+def judge(kind: str, text: str, author: Author = HANS, history: History | None = None, model=MODEL):
     comment = make_comment(text, kind=CommentKind.read(kind), author=author, post=POST)
-    (verdict,) = judge_comments([comment], MODEL, histories=[history or History()], now=NOW)
+    (verdict,) = judge_comments([comment], model, histories=[history or History()], now=NOW)
     return verdict
 
 
+@pytest.mark.parametrize("model", VERSIONS)
 @pytest.mark.parametrize(
     ("kind", "text"),
     [
@@ -65,11 +68,12 @@ def judge(kind: str, text: str, author: Author = HANS, history: History | None =
         ("webmention", "[&#8230;] Fixing our heating at last (mastodon.social) [&#8230;]"),
     ],
 )
-def test_what_nobody_wrote_is_judged_by_its_source(kind, text):
-    verdict = judge(kind, text)
+def test_what_nobody_wrote_is_judged_by_its_source(kind, text, model):
+    verdict = judge(kind, text, model=model)
 
     assert verdict.outcome == "ham"
     assert "an unknown one is let through" in verdict.signals[0].signal.reason
+    assert verdict.score == verdict.base + sum(one.contribution for one in verdict.signals)
 
 
 @pytest.mark.parametrize(
@@ -105,15 +109,16 @@ def test_a_server_that_is_named_like_a_shop_is_no_shop(host):
     assert judge("like", f"Hans liked this Article on {host}.", author).outcome == "ham"
 
 
+@pytest.mark.parametrize("model", VERSIONS)
 @pytest.mark.parametrize(
     ("key", "rejections", "outcome"),
     [("name", 9.0, "unsure"), ("domains", 9.0, "unsure"), ("domains", 1.0, "ham")],
 )
-def test_the_record_of_its_source_speaks_against_a_like(key, rejections, outcome):
+def test_the_record_of_its_source_speaks_against_a_like(key, rejections, outcome, model):
     record = Record(rejected=rejections)
     history = History(**{key: TrackRecord(here=record, everywhere=record)})
 
-    assert judge("like", "Hans liked this.", history=history).outcome == outcome
+    assert judge("like", "Hans liked this.", HANS, history, model).outcome == outcome
 
 
 @pytest.mark.parametrize(
