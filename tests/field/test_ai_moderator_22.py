@@ -111,6 +111,9 @@ def test_a_maintainers_edit_is_not_the_authors(github, services, sender, edit):
     [
         ({"last_editor_id": 1}, Edit.BY_STAFF),
         ({"locked": True}, Edit.BY_STAFF),
+        ({"locked": True, "wiki": True}, Edit.BY_STAFF),
+        ({"edit_reason": "typo", "locked": False}, Edit.UNAPPROVED),
+        ({"last_editor_id": 1, "wiki": True}, Edit.UNAPPROVED),
         ({}, Edit.UNAPPROVED),
     ],
 )
@@ -121,6 +124,21 @@ def test_a_moderators_edit_at_discourse_is_told_where_it_shows(discourse, servic
     discourse(edited, "post_edited")
 
     assert all_cases(services)[-1].comment.edit is edit
+
+
+@pytest.mark.parametrize("event", ["post_edited", "post_recovered"])
+@pytest.mark.parametrize("editor", [77, 501, None])
+def test_a_wikis_edit_is_judged_as_its_editors(discourse, services, editor, event):
+    discourse(DISCOURSE_POST)
+    author = only_case(services).comment.sender.account_key
+    decide_comment(only_case(services).comment.id, Ruling.APPROVE, services, decided_by="ada")
+    post = DISCOURSE_POST["post"] | {"wiki": True, "raw": "Cheap valves: https://valve-shop.com"}
+    discourse({"post": post | ({"last_editor_id": editor} if editor else {})}, event)
+
+    case = all_cases(services)[-1]
+    assert (case.comment.sender.account_key == author) == (editor == 77)
+    assert (case.comment.sender.account_key is None) == (editor is None)
+    assert (case.comment.edit, case.decision) == (Edit.ADDED_OFFER, None)
 
 
 LINK = "https://on.soundcloud.com/Yi22313j3dsoXHODcg"

@@ -45,14 +45,18 @@ def read(received: Received) -> Event | None:
         return Deleted(site_comment_id=site_comment_id, at=post.moment("deleted_at"))
     if not _is_judged(post):
         return None
+    author, editor = post.id("user_id"), post.id("last_editor_id")
+    # Only the staff can edit a locked post. What Discourse sends of itself names no editor.
+    is_edit, locked = event == "post_edited", post.is_true("locked")
+    by_staff = is_edit and (locked or editor not in (None, author))
+    if post.is_true("wiki") and event != "post_created" and editor != author and not locked:
+        # Any member may have edited it, so that it is the editor's or nobody's.
+        by_staff, own = False, {"user_id": editor, "name": None, "username": None}
+        post = Members({**post.value, **own, "trust_level": None})
     new = _read_comment(post, site_comment_id, received.site)
     recovers = event == "post_recovered"
     if not new.comment.text or (is_late(new.comment) and not recovers):
         return None
-    editor = post.id("last_editor_id")
-    other = editor is not None and editor != post.id("user_id")
-    # Only the staff can edit a locked post.
-    by_staff = event == "post_edited" and (post.is_true("locked") or other)
     return Shown(new=new, recovers=recovers, by_staff=by_staff)
 
 
