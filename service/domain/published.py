@@ -9,21 +9,18 @@ from urllib.parse import urlsplit
 from service.domain.case import Case
 from service.domain.comment import Comment, CommentId
 from service.domain.decision import Ruling
+from service.domain.unseen import without_unseen
 from service.domain.verdict import Outcome
 
 MAX_POST_CHARS = 500
 """The longest URL of a post that is looked up, because of the index."""
 
-REGION_FLAG = "\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{1,6}+\U000e007f"
-"""Matches the flag of a region, the only visible use of Unicode's tags."""
-TAGS = "[\U000e0000-\U000e007f]"
-_TAGS = re.compile(f"({REGION_FLAG})|{TAGS}+")
 _MAIL = re.compile(r"[^\s@]+@[^\s@]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedComment:
-    """The public part of a comment, with nothing that would recognise a sender.
+    """The public part of a comment, with nothing that would recognise a sender or is unseen.
 
     `reply_to_hidden` marks a reply to a comment that is not shown.
     """
@@ -36,6 +33,11 @@ class PublishedComment:
     post_url: str | None = None
     reply_to: str | None = None
     reply_to_hidden: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("text", "author_name", "reply_to"):
+            if given := getattr(self, name):
+                object.__setattr__(self, name, without_unseen(given))
 
     @property
     def shown_name(self) -> str | None:
@@ -72,17 +74,13 @@ def as_published(case: Case) -> PublishedComment | None:
     comment = case.comment
     return PublishedComment(
         id=comment.id,
-        text=_seen(comment.text),
+        text=comment.text,
         at=comment.written_at or comment.received_at,
-        author_name=comment.author.name and _seen(comment.author.name),
+        author_name=comment.author.name,
         author_url=comment.author.url,
         post_url=comment.post.url,
         reply_to=comment.reply_to,
     )
-
-
-def _seen(text: str) -> str:
-    return _TAGS.sub(r"\1", text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -113,7 +113,7 @@ def judge_with_outputs(
         classifying = beside.submit(_classify, comments, model)
         seen, entries = [], []
         for whole, heard, history in zip(listed, sent, histories, strict=True):
-            seen.append(detect_all(heard, history))
+            seen.append(detect_all(heard, history, whole))
             # Right after the detectors, whose view of the text the book uses.
             entries.append(book.find(whole, at=now))
         timer.end(Stage.DETECT)

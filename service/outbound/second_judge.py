@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from pydantic import SecretStr
 
 from service.domain.comment import Comment
+from service.domain.unseen import without_unseen
 from service.domain.verdict import Outcome, SecondOpinion
 from service.outbound.exchange import Failure
 from service.outbound.guard import OutboundRules
@@ -81,8 +82,8 @@ class ChatJudge:
 
 
 def _quoted(comment: Comment, site_name: str) -> str:
-    """Return a comment as JSON in which no token of a chat template can occur."""
-    text = comment.text
+    """Return a comment as JSON with nothing unseen and no token of a chat template."""
+    text = without_unseen(comment.text)
     if len(text) > _HEAD_CHARS + _TAIL_CHARS:
         text = f"{text[:_HEAD_CHARS]} … {text[-_TAIL_CHARS:]}"
     given = {
@@ -92,7 +93,7 @@ def _quoted(comment: Comment, site_name: str) -> str:
         "author_name": comment.author.name,
         "author_url": comment.author.url,
     }
-    values = {name: value[:_MAX_CHARS] for name, value in given.items() if value}
+    values = {name: without_unseen(value)[:_MAX_CHARS] for name, value in given.items() if value}
     quoted = json.dumps({**values, "comment": text}, ensure_ascii=False)
     # <|end|>, </s>, [INST]: many servers interpret them anywhere in the text.
     return quoted.replace("<", "\\u003c").replace("[", "\\u005b")

@@ -13,7 +13,7 @@ from urllib.parse import unquote
 from models.undisguise import HIDDEN, undisguise
 from service.domain.comment import Comment, RuledText
 from service.domain.delivery import unversioned
-from service.domain.published import REGION_FLAG
+from service.domain.unseen import REGION_FLAG
 from service.signals.contacts import DATE, MESSENGER_WORDS, ContactKind, find_contacts, own_digits
 from service.signals.cues import Cue
 from service.signals.hosts import host_of, named_hosts, registered_domain

@@ -1,6 +1,5 @@
 """Cuts a text into words, sentences, code and quotations, and undoes its disguises."""
 
-import html
 import re
 import unicodedata
 from bisect import bisect_right
@@ -10,6 +9,7 @@ from typing import NamedTuple
 
 from models.undisguise import HIDDEN, plain_letter, undisguise
 from service.domain.text import unescape
+from service.domain.unseen import INVISIBLE
 from service.signals.wordlists import word_list
 
 INLINE = (
@@ -125,18 +125,12 @@ _STYLED = (
     "\U0001f130-\U0001f149\U0001f150-\U0001f169\U0001f170-\U0001f189\u1d00-\u1d22"
 )
 _ODD = re.compile(f"[{HIDDEN}{_STYLED}]")
-# What Unicode lets nobody see (Default_Ignorable_Code_Point, interlinear marks), but for tags and
-# variation selectors.
-UNSEEN = (
-    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
-    "\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
-)
 # Signs by name that are drawn as blanks, and marks that stand on a letter or on nothing.
 _BLANK = (
     "\u2800\ufffc\U0001d159\x00-\x1f\x7f-\x9f"
     f"{MARKS}\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
 )
-_VISIBLE = re.compile(f"[^\\s{HIDDEN}{UNSEEN}{_BLANK}]")
+_VISIBLE = re.compile(f"[^\\s{INVISIBLE}{_BLANK}]")
 # Sites take away what they do not know, but pictures and films show something.
 _EMPTY_TAG = re.compile(
     r"<(?:/?(?!(?:img|video|audio|iframe)\b)[A-Za-z]|!--)[^<>]*+>", re.IGNORECASE
@@ -160,7 +154,7 @@ class PlainText:
 
 def is_visible(text: str) -> bool:
     """Return True if a text has a visible character where HTML and BBCode are shown as such."""
-    return _VISIBLE.search(html.unescape(_EMPTY_TAG.sub("", BBCODE.sub("", text)))) is not None
+    return _VISIBLE.search(unescape(_EMPTY_TAG.sub("", BBCODE.sub("", text)))) is not None
 
 
 def plain_of(text: str) -> PlainText:

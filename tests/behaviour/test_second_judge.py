@@ -55,7 +55,7 @@ def test_hostile_text_is_asked_about_and_shown_as_bounded_data():
         assert (system["role"], user["role"]) == ("system", "user")
         assert second_judge.POLICY in system["content"]
         assert "INST" not in system["content"]
-        assert not set("<[") & set(user["content"])
+        assert not set("<[\u200b\u202e") & set(user["content"])
         assert quoted.pop("comment").startswith(begins)
         assert max(map(len, quoted.values())) <= 200
         assert len(request.body) < 100_000

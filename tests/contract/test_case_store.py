@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from service.domain.case import Case, CaseFilter, Order, State
-from service.domain.comment import CommentId, Label, Post, SiteId
+from service.domain.comment import Author, CommentId, Label, Post, SiteId
 from service.domain.decision import Mode, Ruling
 from service.domain.errors import InvalidInputError, NotFoundError
 from service.domain.figures import Tally
@@ -99,7 +99,8 @@ def shown(stores, *urls: str, offset: int = 0, limit: int = 100) -> list[str]:
 @pytest.mark.parametrize("ruled", ["nothing", "approve", "reject", "undone"])
 def test_a_post_shows_what_was_approved_or_judged_ham(stores, outcome, ruled):
     url = "https://blog.example/p/1"
-    one = keep_one(stores, outcome=outcome)
+    unseen = f"Thanks.{chr(0xE0068)}\u200b\u200c"
+    one = keep_one(stores, outcome=outcome, text=unseen, author=Author(name=unseen))
     if ruled != "nothing":
         ruling = Ruling.REJECT if ruled == "reject" else Ruling.APPROVE
         made = make_decision("d", one, ruling)
@@ -110,6 +111,7 @@ def test_a_post_shows_what_was_approved_or_judged_ham(stores, outcome, ruled):
     found = stores.cases.published(SITE, [url], offset=0, limit=9)
 
     assert found == [one for one in [as_published(stores.cases.get(one))] if one]
+    assert {(one.text, one.author_name) for one in found} <= {("Thanks.", "Thanks.")}
     assert bool(found) is (
         ruled == "approve" or (ruled in {"nothing", "undone"} and outcome is Outcome.HAM)
     )

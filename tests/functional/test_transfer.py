@@ -497,7 +497,7 @@ def test_threads_stand_in_their_order_and_tell_how_deep():
 
 
 def test_no_character_ends_a_build():
-    odd = "".join(map(chr, (0, 0x1F, 0x7F, 0x85, 0x9F, 0x2028, 0xFEFF, 0xFFFE, 0xFFFF, 0x1F600)))
+    odd = "".join(map(chr, (0xFEFF, 0, 0x1F, 0x7F, 0x85, 0x9F, 0x2028, 0xFFFE, 0xFFFF, 0x1F600)))
     one = PublishedComment(id=CommentId("c1"), text=odd, at=NOW, post_url=f"/p{odd}/")
 
     file = "".join(as_data_file([one], BLOG, BUILDS["hugo"]))

@@ -14,10 +14,14 @@ DETECTORS: tuple[Detector, ...] = tuple(
 )
 
 
-def detect_all(comment: Comment, history: History) -> tuple[Signal, ...]:
+def detect_all(
+    comment: Comment, history: History, sent: Comment | None = None
+) -> tuple[Signal, ...]:
     """Return the signals of all detectors for a comment, in the order of `DETECTORS`.
 
+    Text that nobody sees is looked for in all that was `sent`, a mail's footer included.
     Never raises, whatever the text: each detector is tested on hostile and random texts.
     """
-    found = (detect(comment, history) for detect in DETECTORS)
+    whole = {words.unseen_text: sent or comment}
+    found = (detect(whole.get(detect, comment), history) for detect in DETECTORS)
     return tuple(signal for signal in found if signal is not None)

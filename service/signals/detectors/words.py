@@ -1,16 +1,15 @@
 """Detectors of what a comment says, and to whom."""
 
-import html
 import re
 from collections.abc import Set
 
 from service.domain.comment import Comment
-from service.domain.published import REGION_FLAG, TAGS
 from service.domain.sender import History
-from service.domain.text import Phrase
+from service.domain.text import Phrase, unescape
+from service.domain.unseen import ROWS
 from service.signals.cues import Cue
 from service.signals.detector import Observation, detector
-from service.signals.text import UNSEEN, Range, inside
+from service.signals.text import Range, inside
 from service.signals.view import is_about, spans_of, view_of
 from service.signals.wordlists import wordset
 
@@ -93,15 +92,9 @@ _ADDRESS = re.compile(
     r"|system|endoftext)\|>",
     re.IGNORECASE,
 )
-# Unicode tags spell letters that nobody sees, and rows of zero-width characters or of variation
-# selectors hold bits. Emoji need a few of them, and a flag the tags of its region behind "🏴".
-# Between Latin letters none of them is needed; those of one kind alone hold no bits.
-_SELECTORS = "\ufe00-\ufe0f\U000e0100-\U000e01ef"
-_UNSEEN = re.compile(
-    f"{REGION_FLAG}|(?P<tags>{TAGS}++)|(?P<bits>[{UNSEEN}]{{8,}}+|[{_SELECTORS}]{{4,}}+)"
-    f"|(?<=[A-Za-z])(?P<apart>[\u200b-\u200d\u2060-\u2064{_SELECTORS}]{{1,7}})(?=[A-Za-z ])"
-)
-_LEAST_TAGS, _LEAST_APART = 3, 8
+# In 65,368 comments of the data (2026-11-29) no ham has more than 4. A tag or a selector beyond
+# U+FFFF holds a whole letter, a zero-width character a bit; a few variants are sincere.
+_LEAST_UNSEEN, _OF_A_LETTER, _OF_FEW = 8, 3, 0.25
 # Without such words the patterns above cannot match; most comments hold none.
 _STRONG = wordset(
     "ignore disregard forget ai llm moderator moderation classifier chatbot assistant system",
@@ -155,7 +148,7 @@ def unseen_text(comment: Comment, _history: History) -> Observation | None:
     """
     unseen = _unseen(comment.text)
     # Sites show character references as what they stand for.
-    hidden = (html.unescape(text) for text in (comment.text, comment.author.name or ""))
+    hidden = (unescape(text) for text in (comment.text, comment.author.name or ""))
     if not unseen and not any(map(_unseen, hidden)):
         return None
     return Observation(
@@ -165,15 +158,14 @@ def unseen_text(comment: Comment, _history: History) -> Observation | None:
 
 
 def _unseen(text: str) -> list[Range]:
-    """Return the ranges of characters that nobody sees; some may stand among letters."""
-    found = [] if text.isascii() else list(_UNSEEN.finditer(text))
-    apart = "".join(match["apart"] or "" for match in found)
-    enough = {
-        "bits": True,
-        "tags": sum(len(match["tags"] or "") for match in found) >= _LEAST_TAGS,
-        "apart": len(apart) >= _LEAST_APART and len(set(apart)) > 1,
-    }
-    return [match.span() for match in found if enough.get(match.lastgroup or "")]
+    """Return the ranges of invisible characters if they are more than people copy unawares."""
+    rows = () if text.isascii() else ROWS.finditer(text)
+    found = [row for row in rows if row["few"] or not row["needed"]]
+    weighed = sum(
+        len(row[0]) * (_OF_FEW if row["few"] else _OF_A_LETTER if max(row[0]) > "\uffff" else 1)
+        for row in found
+    )
+    return [row.span() for row in found] if weighed >= _LEAST_UNSEEN else []
 
 
 _OPENING = tuple("\"“”„«»‘'‹「『")

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from service.domain.unseen import INVISIBLE, SPELT
 from service.domain.verdict import Span
 from service.signals.text import LOOK_ALIKES, MIXED
 from service.web.edge.language import gettext, ngettext
@@ -62,26 +63,17 @@ _MOST_KINDS_NAMED = 3
 _MOST_ALIKES = 500
 _ALIKE_LETTERS = re.compile(f"[{''.join(sorted(LOOK_ALIKES))}]+")
 _WORD = re.compile("[A-Za-z\u0370-\u03ff\u0400-\u04ff\u0531-\u0587]{2,}")
-# Plane 14 has tags and variation selectors; the other planes have no format characters.
-_SCANNED = (range(0x20000), range(0xE0000, 0xE0200))
-# Invisible characters that are not in Unicode's category of format characters.
-_BLANK_LETTERS = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
 _SHORT_NAMES = {
     "\u200e": "LRM", "\u200f": "RLM", "\u061c": "ALM", "\u202a": "LRE", "\u202b": "RLE",
     "\u202c": "PDF", "\u202d": "LRO", "\u202e": "RLO", "\u2066": "LRI", "\u2067": "RLI",
     "\u2068": "FSI", "\u2069": "PDI",
 }  # fmt: skip
-# The longest emoji has four joiners.
-_MOST_JOINED, _JOINED_WITHIN = 8, 24
-# Persian, the Indic scripts, Khmer, Mongolian and emoji use joiners.
-_JOINERS = "\u200c\u200d"
-_JOINING_SCRIPTS = re.compile("[\u0600-\u08ff\u0900-\u109f\u1780-\u18af\ufe0f]")
 
 
 def _class_of(categories: frozenset[str]) -> str:
     """Return the content of a character class for these Unicode categories."""
     ranges: list[list[int]] = []
-    for code in (code for plane in _SCANNED for code in plane):
+    for code in range(0x20000):
         if unicodedata.category(chr(code)) in categories:
             if ranges and ranges[-1][1] == code - 1:
                 ranges[-1][1] = code
@@ -90,17 +82,17 @@ def _class_of(categories: frozenset[str]) -> str:
     return "".join(f"\\U{low:08x}-\\U{high:08x}" for low, high in ranges)
 
 
-# Invisible and control characters, except line breaks and tabs.
+# Invisible and control characters, except line breaks and tabs; `INVISIBLE` has plane 14.
 _UNSEEN = (
     "(?![\\t\\n\\r\u0600-\u0605\u06dd\u070f\u08e2])"  # These Arabic signs are visible.
-    f"[{_class_of(frozenset({'Cc', 'Cf', 'Cs', 'Zl', 'Zp'}))}{_BLANK_LETTERS}"
-    "\U000e0100-\U000e01ef]"
+    f"[{_class_of(frozenset({'Cc', 'Cf', 'Cs', 'Zl', 'Zp'}))}{INVISIBLE}\u2800]"
 )
-_MARK = f"(?!{_UNSEEN})[{_class_of(frozenset({'Mn', 'Me'}))}]"
+_MARK = f"(?:(?!{_UNSEEN})[{_class_of(frozenset({'Mn', 'Me'}))}])"
 # More line breaks in a row push the rest of a comment out of sight.
 _MOST_BREAKS = 3
 _BREAKS = f"(?P<breaks>\\n(?:[^\\S\\n]*\\n){{{_MOST_BREAKS},}})"
-_REPLACED = re.compile(f"((?:{_UNSEEN})+)|(?:{_MARK}){{{_MOST_COMBINING_MARKS + 1},}}|{_BREAKS}")
+_PILE = f"(?P<pile>{_MARK}{{{_MOST_COMBINING_MARKS + 1},}})"
+_REPLACED = re.compile(f"{SPELT}|(?P<unseen>(?:{_UNSEEN})+)|{_PILE}|{_BREAKS}")
 
 
 def part_text(
@@ -225,7 +217,7 @@ def _stand_ins(text: str) -> dict[int, tuple[int, Piece]]:
     if text.isascii() and text.isprintable():
         return {}
     found = {}
-    for match in _REPLACED.finditer(text):
+    for match in (one for one in _REPLACED.finditer(text) if one.lastgroup):
         start, end = match.span()
         if match["breaks"]:
             # The lines between the first break and the last one.
@@ -234,7 +226,7 @@ def _stand_ins(text: str) -> dict[int, tuple[int, Piece]]:
             shown = hint = ngettext(
                 "%(number)s empty line", "%(number)s empty lines", lines, number=number
             )
-        elif match[1] is None:
+        elif match["pile"]:
             start += _MOST_COMBINING_MARKS
             shown = ngettext(
                 "+%(number)s combining mark",
@@ -243,23 +235,10 @@ def _stand_ins(text: str) -> dict[int, tuple[int, Piece]]:
                 number=in_thousands(end - start),
             )
             hint = gettext("more marks on one letter than any script spells with")
-        elif _spells(text, start, end):
-            continue
         else:
             shown, hint = _in_words(match[0])
         found[start] = (end, Piece(kind=PieceKind.UNSEEN, text=shown, hint=hint))
     return found
-
-
-def _spells(text: str, start: int, end: int) -> bool:
-    """Return True if `[start, end)` is a single joiner that a script or an emoji uses."""
-    if end - start > 1 or text[start] not in _JOINERS or start == 0:
-        return False
-    lately = text[max(0, start - _JOINED_WITHIN) : start]
-    if sum(map(lately.count, _JOINERS)) >= _MOST_JOINED:
-        return False
-    before = text[start - 1]
-    return bool(_JOINING_SCRIPTS.match(before)) or unicodedata.category(before) in {"So", "Sk"}
 
 
 def _in_words(characters: str) -> tuple[str, str]:

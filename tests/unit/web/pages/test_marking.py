@@ -87,6 +87,8 @@ def test_hosts_are_told_apart_from_the_rest_of_a_link():
         ("a\ud800b", "U+D800"),
         ("a\u3164b", "U+3164"),
         ("a\U000e0041b", "U+E0041"),
+        ("a\U000e0881b", "U+E0881"),
+        ("😀\ufe03b", "U+FE03"),
         ("\u200da", "U+200D"),
         ("a\u2060\u2061\u2062\u2063b", "4 unseen"),
     ],
