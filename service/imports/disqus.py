@@ -27,10 +27,10 @@ def read_disqus(file: InputFile) -> Iterator[Entry]:
         record: dict[str, str] = {}
         kind = ""
         for element in read_elements(
-            file.stream, root="disqus", groups=("thread", "post", "parent"), fields=_FIELDS
+            file, root="disqus", groups=("thread", "post", "parent"), fields=_FIELDS
         ):
             if element.name in _FIELDS:
-                record.setdefault(element.name, element.text)
+                record.setdefault(element.name, element.text.strip())
             elif kind == "post" and element.name != "post":
                 if element.begins:
                     record[f"{element.name} id"] = element.attributes.get("id", "")
@@ -47,9 +47,9 @@ def read_disqus(file: InputFile) -> Iterator[Entry]:
 
 
 def _read_post(number: int, post: Mapping[str, str], threads: sqlite3.Connection) -> Entry:
-    is_spam = post.get("isSpam") == "true"
+    is_spam = post.get("isSpam", "").lower() == "true"
     text = html_to_text(post.get("message", ""))
-    if not text or (post.get("isDeleted") == "true" and not is_spam):
+    if not text or (post.get("isDeleted", "").lower() == "true" and not is_spam):
         return None
     query = "SELECT link, title FROM threads WHERE id = ?"
     found = threads.execute(query, (post.get("thread id", ""),)).fetchone()

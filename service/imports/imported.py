@@ -1,6 +1,7 @@
 """The comments that every source yields: in the fields of the API, with their rulings."""
 
 import hashlib
+import html
 import json
 import re
 from collections.abc import Callable, Mapping
@@ -41,12 +42,12 @@ _GROUPS = ("post", "author")
 _MAY_DIFFER = ("post_excerpt", "address", "site_comment_id", "reply_to", "user_agent")
 # The years 1973 to 5138.
 _LEAST_SECONDS, _MOST_SECONDS = 1e8, 1e11
-_ESCAPED_AMPERSAND = re.compile(r"&(?:amp|#0{0,8}38|#[xX]0{0,8}26);")
+_ESCAPED = re.compile(r"&(?:amp|apos|quot|lt|gt|#\d{1,9}|#[xX][\da-fA-F]{1,8});")
 
 
 def unescape_link(link: str | None) -> str | None:
-    """Return a link without the second escaping of ampersands that WordPress adds."""
-    return _ESCAPED_AMPERSAND.sub("&", link) if link else link
+    """Return a link without the second escaping that WordPress adds."""
+    return _ESCAPED.sub(lambda found: html.unescape(found[0]), link) if link else link
 
 
 def read_written_at(*given: object) -> object:

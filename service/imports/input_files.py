@@ -96,12 +96,7 @@ class InputFile:
         """
         # Kept, because a wrapper closes its stream when it is garbage-collected.
         stream = cast("io.BufferedReader", self.stream)
-        self._text = io.TextIOWrapper(
-            stream,
-            encoding=encoding_of(stream.peek(4)[:4]),
-            errors=LATIN,
-            newline="",
-        )
+        self._text = io.TextIOWrapper(stream, encoding_of(stream.peek(4)[:4]), LATIN, newline="")
         return self._text
 
     def lines(self) -> Iterator[tuple[int, bytes | Broken]]:

@@ -1,17 +1,15 @@
 """Reads other programs' XML as leniently as browsers read HTML, in bounded memory."""
 
-import codecs
 import html
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from html.entities import html5
-from typing import IO
 
 from service.domain.errors import invalid_input
-from service.imports.encodings import LATIN, encoding_of
+from service.imports.encodings import read_text
+from service.imports.input_files import InputFile
 
-_CHUNK_BYTES = 1 << 16
 # The limit of one tag, section or field; the longest kept text has 64 KiB.
 _MAX_CHARS = 1 << 20
 # XML 1.0 forbids these characters, but WordPress writes them.
@@ -40,18 +38,18 @@ class Element:
 
 
 def read_elements(
-    stream: IO[bytes], *, root: str, groups: Collection[str], fields: Collection[str]
+    file: InputFile, *, root: str, groups: Collection[str], fields: Collection[str]
 ) -> Iterator[Element]:
     """Yield the fields, and the beginnings and ends of the groups and the root, in order.
 
     The XML need not be well-formed: unknown tags are ignored, but kept as text within a field, and
     a field ends where the next begins. Entities that the file declares are not resolved. Raises
-    `InvalidInputError` after the last element if the end of `root` is missing.
+    `InvalidInputError` after the last element if the end of `root` or of gzip data is missing.
     """
     known = {root, *groups, *fields}
     open_field, open_prefix, text = "", "", ""
     was_open = is_open = False
-    for token, content in _read_tokens(stream):
+    for token, content in _read_tokens(read_text(file.stream)):
         prefix, _, name = (token["name"] or "").rpartition(":")
         if name not in known:
             if open_field and not prefix and len(text) < _MAX_CHARS:
@@ -71,19 +69,19 @@ def read_elements(
             yield Element(name=name, begins=True, attributes=_read_attributes(token))
         if ends:
             yield Element(name=name)
-    if is_open or not was_open:
-        what = f"is cut short: </{root}> is missing" if was_open else f"has no <{root}>"
+    if is_open or not was_open or file.is_damaged:
+        missing = f"</{root}> is missing" if is_open else "the gzip data are damaged or end early"
+        what = f"is cut short: {missing}" if was_open else f"has no <{root}>"
         raise invalid_input("file", what, "check that it is the export itself, or export it again")
 
 
-def _read_tokens(stream: IO[bytes]) -> Iterator[tuple[re.Match[str], str]]:
+def _read_tokens(pieces: Iterator[str]) -> Iterator[tuple[re.Match[str], str]]:
     """Yield tags, sections and texts, each with its still escaped part of a field's text."""
-    chunk = stream.read(_CHUNK_BYTES)
-    decoder = codecs.getincrementaldecoder(encoding_of(chunk))(LATIN)
     buffer, is_last = "", False
     while not is_last:
-        is_last = not chunk
-        buffer += _NOT_XML.sub("", decoder.decode(chunk, final=is_last))
+        piece = next(pieces, None)
+        is_last = piece is None
+        buffer += _NOT_XML.sub("", piece or "")
         # Search a missing closing only once per buffer, or many openings would take quadratic time.
         closings = dict.fromkeys(_CLOSING.values(), 0)
         at, size = 0, len(buffer)
@@ -105,15 +103,12 @@ def _read_tokens(stream: IO[bytes]) -> Iterator[tuple[re.Match[str], str]]:
             yield token, content
             at = end
         buffer = buffer[at:]
-        chunk = stream.read(_CHUNK_BYTES)
 
 
 def _read_attributes(token: re.Match[str]) -> dict[str, str]:
     """Return the attributes by their names without prefix; the first of two counts."""
-    attributes: dict[str, str] = {}
-    for name, *values in _ATTRIBUTE.findall(token["attributes"]):
-        attributes.setdefault(name, _REFERENCE.sub(_resolve, "".join(values)))
-    return attributes
+    found = reversed(_ATTRIBUTE.findall(token["attributes"]))
+    return {name: _REFERENCE.sub(_resolve, "".join(values)) for name, *values in found}
 
 
 def _resolve(reference: re.Match[str]) -> str:

@@ -8,13 +8,7 @@ from typing import cast
 from service.domain.decision import Ruling
 from service.domain.errors import invalid_input
 from service.imports.encodings import LATIN
-from service.imports.imported import (
-    Entry,
-    Imported,
-    derived_id,
-    import_flat,
-    read_written_at,
-)
+from service.imports.imported import Entry, Imported, derived_id, import_flat, read_written_at
 from service.imports.input_files import Broken, InputFile
 from service.web.edge import strict_json
 from service.web.edge.errors import UnreadableRequestError
@@ -177,8 +171,5 @@ def _read_flat(number: int, row: Mapping[str, object]) -> Entry:
 
 
 def _ruling(row: Mapping[str, object]) -> Ruling | None:
-    for name in _RULING_FIELDS:
-        ruling = _RULINGS.get(str(row.get(name, "")).strip().lower())
-        if ruling:
-            return ruling
-    return None
+    given = (str(row.get(name, "")).strip().lower() for name in _RULING_FIELDS)
+    return next((_RULINGS[one] for one in given if one in _RULINGS), None)

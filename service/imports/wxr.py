@@ -31,17 +31,14 @@ def read_wxr(file: InputFile) -> Iterator[Entry]:
     post: dict[str, str] = {}
     comment: dict[str, str] = {}
     for element in read_elements(
-        file.stream,
-        root="rss",
-        groups=("item", "comment"),
-        fields=_COMMENT_FIELDS.union(_POST_FIELDS),
+        file, root="rss", groups=("item", "comment"), fields=_COMMENT_FIELDS.union(_POST_FIELDS)
     ):
         if element.name in _COMMENT_FIELDS:
             is_text = element.name == "comment_content"
             comment[element.name] = element.text if is_text else element.text.strip()
         elif element.name in _POST_FIELDS:
             if element.prefix == _POST_FIELDS[element.name]:
-                post.setdefault(element.name, element.text)
+                post.setdefault(element.name, element.text.strip())
         else:
             # The tag before or after a comment may be missing.
             if comment:

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError
 from service.imports.disqus import read_disqus
 from service.imports.imported import Imported, derived_id
@@ -130,21 +131,42 @@ def test_all_comments_are_read(content, tmp_path):
 @pytest.mark.parametrize(
     ("label", "codec", "text"),
     [
-        ("TIS-620", "cp874", "สวัสดี…"),
-        ("GB2312", "gb18030", "中国朱镕基"),
-        ("x-sjis", "cp932", "日本①"),
-        ("EUC-KR", "cp949", "한국뷁"),
-        ("Big5", "big5", "台灣"),
-        ("x-cp1251", "cp1251", "Привет"),
-        ("win-1251", "cp1251", "Привет"),
-        ("ISO-8859-9", "cp1254", "İyi “gün”"),
+        ("TIS-620 dos-874 iso885911", "cp874", "สวัสดี…"),
+        ("GB2312 gb_2312-80 csGB2312 chinese x-gbk", "gb18030", "中国朱镕基"),
+        ("x-sjis windows-31j csShiftJIS MS932", "cp932", "日本①"),
+        ("EUC-KR ks_c_5601-1989 csEUCKR iso-ir-149 csKSC56011987", "cp949", "한국뷁"),
+        ("Big5 cn-big5 x-x-big5 csBig5", "big5hkscs", "台灣碁裏"),
+        ("x-cp1251 win-1251", "cp1251", "Привет"),
+        ("ISO-8859-9 l5", "cp1254", "İyi “gün”"),
         ("us-ascii", "utf-8", "Grüße"),
+        ("l1 ANSI_X3.4-1968 iso88591", "cp1252", "« café\xa0» …"),
+        ("ISO-8859-8-I logical visual csISO88598E", "iso8859-8", "שלום"),
+        ("ISO-8859-6-E csISO88596I", "iso8859-6", "مرحبا"),
+        ("koi koi8 KOI8-RU", "koi8-u", "Привет"),
+        ("x-mac-ukrainian", "mac-cyrillic", "Привіт"),
+        ("mac csMacintosh", "mac-roman", "Grüße"),
+        ("sun_eu_greek iso88597", "iso8859-7", "Γειά"),
+        ("csISOLatin9 l9 iso885915", "iso8859-15", "10 €"),
+        ("csEUCPkdFmtJapanese", "euc_jp", "日本"),
+        ("utf-16 ucs-2 csUnicode", "utf-16-le", "Grüße " + "中国" * 10_000),
     ],
 )
 def test_a_file_is_read_in_the_encoding_it_means(label, codec, text, tmp_path):
-    content = (WXR % wp_comment(1, text)).replace('"UTF-8"', f'"{label}"').encode(codec)
+    for one in label.split():
+        content = (WXR % wp_comment(1, text)).replace('"UTF-8"', f'"{one}"').encode(codec)
 
-    assert texts(read(content, tmp_path / "export")) == [text]
+        assert (one, texts(read(content, tmp_path / "export"))) == (one, [text])
+
+
+@pytest.mark.parametrize("label", ["ISO-8859-1", "windows-1251", "koi8-r", "macintosh"])
+@pytest.mark.parametrize("at", [65_535, 65_536, 300_000])
+def test_a_file_is_read_as_utf_8_whatever_it_declares_and_however_late(label, at, tmp_path):
+    content = declared(label, "utf-8")
+    before = at - len(WHOLE.partition("ü")[0]) - len(content) + len(WHOLE.encode())
+
+    content = content.replace(b"<channel>", b"<channel>" + b" " * before)
+
+    assert texts(read(content, tmp_path / "export")) == TEXTS
 
 
 @pytest.mark.parametrize(
@@ -184,7 +206,7 @@ MANY = 2_000
 NOISE = [f"{number} {random.Random(number).getrandbits(400):x}" for number in range(MANY)]
 
 
-@pytest.mark.parametrize("damage", [cut_gzip, damage_gzip])
+@pytest.mark.parametrize("damage", [cut_gzip, damage_gzip, lambda whole: gzip.compress(whole)[:-3]])
 @pytest.mark.parametrize("kind", ["wxr", "jsonl", "csv"])
 def test_of_a_damaged_gzip_file_what_is_whole_is_kept_and_the_rest_is_told(damage, kind, tmp_path):
     reader, content = {
@@ -354,13 +376,17 @@ def test_other_types_are_left_out(kind, tmp_path):
     assert read(content.encode(), tmp_path / "export") == [None]
 
 
-def test_a_disqus_link_is_unescaped(tmp_path):
-    link = "<![CDATA[https://blog.example/?a=1&#038;p=1]]>"
+def test_a_disqus_field_is_unescaped_and_read_without_blanks(tmp_path):
+    link = "\n <![CDATA[https://blog.example/?a=1&#038;p=it&#039;s&copy=2]]>\n"
     content = DISQUS.replace("https://blog.example/radiators/", link)
+    for name in ("isSpam", "isDeleted"):
+        content = content.replace(f"<{name}>true<", f"<{name}>\n True <")
 
-    first, *_ = read(content.encode(), tmp_path / "export", read_disqus)
+    first, spam, deleted = read(content.encode(), tmp_path / "export", read_disqus)
 
-    assert first.document["post"]["url"] == "https://blog.example/?a=1&p=1"
+    assert first.document["post"]["url"] == "https://blog.example/?a=1&p=it's&copy=2"
+    assert (first.ruling, spam.ruling) == (Ruling.APPROVE, Ruling.REJECT)
+    assert deleted is None
 
 
 def test_fields_of_other_namespaces_are_not_the_posts_own(tmp_path):
