@@ -27,20 +27,35 @@ _FOOTER = re.compile(
     r"(?:[—–#\s-]|<br ?/?>)*(?:reply to this e-?mail directly|virus-?free\b|virenfrei\b"
     r"|you(?: a|['’])re receiving this (?:because|e-?mail)|message-? ?id:|triage notifications\b"
     r"|visit topic|to unsubscribe|unsubscribe from|previous replies"
-    r"|(?:this|diese|cet?|este|esta|questo|dit|deze) (?:e-?mail|message|nachricht|messaggio"
-    r"|mensa[jg]em?|correo|courriel|bericht)\b.{1,200}"
-    r"(?:\bconfiden|vertraulich|riservat|vertrouwelijk|\b(?:checked|scanned) for viruses)"
+    r"|(?:this|diese|cet?|este|esta|quest[oa]|dit|deze) (?:e-?mail|message|nachricht|messaggio"
+    r"|mensa[jg]em?|correo|courriel|bericht)\b.{1,200}(?:\bconfiden"
+    r"|vertraulich|riservat|vertrouwelijk|vir(?:us|en)\w* (?:ge|über)(?:prüft|controleerd|scan)"
+    r"|\b(?:check|scan|v[eé]rifi|anal[iy]|comprob|controll?|ge(?:check|scan))\w+ .{1,60}v[ií]rus)"
     r"|confidentiality notice\b"
     r"|<?(?:\*{3}@\*{3}\.\*{3}|[^\s<>@]{1,200}@github\.com)>?$)"
     r"|[—–]$|[—–_-]{3,80}$",
     re.IGNORECASE,
 )
 # A signature names a program or a device, and says that it was sent or links to its makers.
-_PROGRAM = re.compile("|".join(word_list("mail_programs")).replace("_", " "), re.IGNORECASE)
-_SENT = f"(?:{'|'.join(word_list('mail_sent')).replace('_', ' ')})"
+_FROM, _MY, _DEVICE, _KNOWN, _SENT = (
+    f"(?:{'|'.join(word_list(f'mail_{name}')).replace('_', ' ')})"
+    for name in ("from", "my", "devices", "programs", "sent")
+)
+_NAMES = r"(?-i:(?:\W{0,2}[^\s,;:!?]*[A-Z0-9][^\s,;:!?]*){1,5})"
+# "from my new watch", "from my Moto G", "from OnePlus", and "с Nokia" among letters of its script.
+_PROGRAM = re.compile(
+    rf"{_KNOWN}|\b{_FROM}\b[^,;:!?]{{1,20}}(?:\b{_DEVICE}\w*"
+    rf"|(?:{_MY}\b|(?=.*\b{_MY}\W*$)|(?-i:\b(?=\w*[a-z][A-Z]))){_NAMES})"
+    rf"(?:(?: (?:f[oöü]r|p\w{{2,3}}|v[ao]\w+|til))?\W+{_NAMES})?(?:\W+(?:{_MY}|(?:ge|ver)\w+))?\W*$"
+    rf"|^(?=.*[\u0370-\u1fff\u3040-\ud7ff])(?=.*{_FROM})"
+    r"[^a-z]{0,25}[a-z](?:[\w.+-]+\s?){1,4}[^a-z,.!?]{0,16}$",
+    re.IGNORECASE,
+)
 _WAS_SENT = re.compile(rf"{_SENT}|.{{0,80}}{_SENT}\w{{0,5}}\W{{0,3}}$", re.IGNORECASE)
 _MAX_PROGRAM_CHARS = 120
 _MAKERS = word_list("mail_makers")
+# "Virus-free.www.avast.com" has lost a blank.
+_JOINED = re.compile(r"\.(?=www\.)")
 # Where the footers of GitHub lead.
 _PLATFORMS = ("github.com", "apps.apple.com", "play.google.com")
 # Quoted mail has when and by whom it was written above it, in one sentence or in fields.
@@ -85,7 +100,7 @@ def _first_of_trailer(lines: Sequence[str], hosts: Sequence[str]) -> int:
     first, loose, longest = len(lines), 0, 0
     for at in reversed(range(len(lines))):
         line, is_quoted = lines[at], lines[at].startswith(">")
-        view = TextView(text=line.lstrip("> \t"))
+        view = TextView(text=_JOINED.sub(". ", line.lstrip("> \t")))
         if len(line) > _MAX_LINE_CHARS or _leads_away(
             view, hosts, is_quoted=is_quoted, is_heading=at in headings
         ):
@@ -168,7 +183,9 @@ def _leads_away(view: TextView, hosts: Sequence[str], *, is_quoted: bool, is_hea
         for contact in contacts
     ):
         return True
-    sales = {hit.cue for hit in find_cues(view.plain.text, view.words)} & _MAIL_SALES
+    text, hits = view.plain.text, find_cues(view.plain.text, view.words)
+    # "Sent" also means "delivered" in Persian.
+    sales = {hit.cue for hit in hits if not re.match(_SENT, text[hit.start :])} & _MAIL_SALES
     # People speak of goods, and a platform calls to what it links to.
     usual = ({Cue.OFFER}, {Cue.CALL}) if is_quoted else ({Cue.CALL},) if view.links else ()
     return bool(sales) and sales not in usual
