@@ -10,8 +10,8 @@ from urllib.parse import unquote
 
 from publicsuffixlist import PublicSuffixList
 
-from models.undisguise import HIDDEN, plain_letter, undisguise
-from service.signals.text import ALONE, MARKS, without_markup
+from models.undisguise import plain_letter, undisguise
+from service.signals.text import ALONE, MARKS, NOT_SHOWN, without_markup
 from service.signals.wordlists import word_list
 
 # 253 is the longest name that DNS can carry.
@@ -83,19 +83,18 @@ _MAX_DECODINGS = 3
 # What follows a host without a space is a sentence or two: "badshop.com.Then".
 _MAX_LABELS_BEHIND = 3
 
-_HIDDEN = re.compile(f"[{HIDDEN}]")
+# Browsers read any slashes behind a scheme as two.
+_SLASHES = re.compile(r"(?:https?|ftp):[/\\]*|[/\\]{2,}", re.IGNORECASE)
 _USER_INFO = re.compile(r"(?<=//)[^\s/?#\\<>]*@")
 _MAIL_NAME_CHAR = re.compile(r"\w@\Z")
 _OTHER_DOTS = re.compile("[\u3002\uff61\u00b7\u2022\u2219\u2027\u30fb]")
-# Chinese, Japanese and Korean leave no blank beside it.
-_UNSPACED_DOT = "点|點|ドット|どっと|닷|점"
-_DOT_WORDS = (
-    "dot|d0t|punkt|punt|point|pont|punto|ponto|kropka|tečka|nokta|titik|chấm|точка|крапка|نقطة"
-    f"|נקודה|डॉट|จุด|{_UNSPACED_DOT}"
+_DOT, _BRACKETED_DOT, _UNSPACED_DOT = (
+    "|".join(sorted(word_list(name), reverse=True))
+    for name in ("dots", "bracketed_dots", "cjk_dots")
 )
 _WRITTEN_DOT = re.compile(
-    rf"[ \t]{{0,3}}[\[({{<*_~-][ \t]{{0,2}}(?:\.|{_DOT_WORDS})[ \t]{{0,2}}[\])}}>*_~-][ \t]{{0,3}}"
-    rf"|[ \t]{{1,3}}(?:{_DOT_WORDS})[ \t]{{1,3}}"
+    rf"[ \t]{{0,3}}[\[({{<*_~-][ \t]{{0,2}}(?:\.|{_DOT}|{_BRACKETED_DOT})[ \t]{{0,2}}[\])}}>*_~-]"
+    rf"[ \t]{{0,3}}|[ \t]{{1,3}}(?:{_DOT})[ \t]{{1,3}}"
     rf"|(?<=[a-z0-9])(?:{_UNSPACED_DOT})(?=[a-z0-9])"
     r"|[ \t]{1,3}\.[ \t]{0,3}(?=\w)",
     re.IGNORECASE,
@@ -130,16 +129,21 @@ _SIGN_DOT = re.compile(
     rf"(?<=\w)(?:[{_SIGNS}]{{1,2}}|[{_SIGNS}]{{0,2}}\.[{_SIGNS}]{{1,2}})(?=\w)"
     r"|(?i:(?<=[a-z0-9])dot(?=(?:com|net|org|info)\b))"
 )
-# Brackets and quotation marks around a dot are alike, letters that are drawn as blanks are none.
+# Brackets and quotation marks around a dot are alike; the blank of Braille is drawn as nothing.
 _BESIDE = str.maketrans(
-    "【】〔〕「」『』《》〈〉“”‘’|\"'/", "~" * 20, "\u115f\u1160\u2800\u3164\uffa0"
+    dict.fromkeys("【】〔〕「」『』《》〈〉“”‘’«»[](){}<>|\"'/", "~") | {"\u2800": ""}
 )
 _ANY_TAG = re.compile(r"<[^<>]*+>")
 _APART = re.compile(r"(?<=\b\w)[ \t](?=\w\b)")
-# No registry sells names of Latin and these letters.
-_GLUED = re.compile("(?<=[\u0370-\u0dff]{3})(?=[A-Za-z])|(?<=[A-Za-z])(?=[\u0370-\u0dff])")
-_B64 = "[A-Za-z0-9+/_-]"
-_BASE64 = re.compile(f"aHR0c{_B64}{{3}}(?:{_B64}{{4}}){{1,500}}(?:{_B64}{{2,3}})?")
+# No registry sells names of Latin and these letters. A single one may be a Latin letter disguised.
+_GLUED = re.compile(
+    "(?:(?<=[\u0370-\u058f]{2})|(?<=[б-дж-нптфц-я\u0590-\u139f]))-?(?=[0-9]*[A-Za-z])"
+    "|(?<=[A-Za-z])(?=[\u0370-\u139f])"
+)
+_REVERSED = re.compile("\u202e([^\u202c\n]*)")
+_BASE64 = re.compile(
+    r"(?:(?=aHR0c)|(?<=[=/?])(?!\w{1,3}aHR0c))(?:[\w+-]{4}){2,500}(?:[\w+-]{2,3})?", re.ASCII
+)
 # No top-level domain has a digit or letters of two scripts.
 _LIKE_LATIN = str.maketrans("0асеіјкмнорѕтху", "oaceijkmhopstxy")
 # They write "." as "-" and "-" as "--".
@@ -178,17 +182,22 @@ def _readings(text: str, *, loosely: bool) -> tuple[str, ...]:
     In each, written dots become dots. What one reading joins another keeps apart, so none can hide
     a name from the others.
     """
-    seen = unicodedata.normalize("NFKC", _HIDDEN.sub("", text))
+    seen = unicodedata.normalize("NFKC", NOT_SHOWN.sub("", text))
     decoded = _decoded(seen)
     bare = {_bare(one) for one in {seen, decoded}}
-    texts = [text, seen, decoded, *bare]
+    texts = [NOT_SHOWN.sub(" ", text), seen, decoded, *bare]
     if loosely:
         if "<" in decoded:
             bare.add(_bare(_ANY_TAG.sub("", decoded)))
-        texts += map(_loose, bare)
+            # Browsers drop tabs and line breaks in an address.
+            texts.append(_ANY_TAG.sub(lambda tag: re.sub(r"[\t\r\n]", "", tag[0]), decoded))
+        texts += map(_loose, {decoded, *bare})
+        texts.append(_decoded(_REVERSED.sub(lambda found: found[1][::-1], html.unescape(text))))
+        if "-3A__" in decoded:  # Proofpoint's "://"
+            texts.append(unquote(re.sub("-(?=[0-9A-F]{2})", "%", decoded).replace("_", "/")))
         packed = map(base64.urlsafe_b64decode, (f"{one}==" for one in _BASE64.findall(decoded)))
-        texts += (one.decode("utf-8", "replace") for one in packed)
-    texts = [_USER_INFO.sub("", one) for one in dict.fromkeys(texts)]
+        texts.append(b"\n".join(packed).decode("utf-8", "replace"))
+    texts = [_USER_INFO.sub("", _SLASHES.sub("//", one)) for one in dict.fromkeys(texts)]
     texts += [_WRITTEN_DOT.sub(".", _OTHER_DOTS.sub(".", one)) for one in texts]
     return tuple(dict.fromkeys(one.lower() for one in texts if "." in one))
 
@@ -202,7 +211,8 @@ def _bare(text: str) -> str:
 def _loose(text: str) -> str:
     """Return the text with all that may be meant as a dot as one, and split between scripts."""
     text = _PROSE_DOT.sub(r"\1\2.", _GLUED.sub(" ", _APART.sub("", text)))
-    return _SIGN_DOT.sub(".", text).translate(_BESIDE)
+    text = _WRITTEN_DOT.sub(".", _SIGN_DOT.sub(".", text).translate(_BESIDE))
+    return re.sub(r"~{1,2}\.~{0,2}|\.~{1,2}", ".", text)
 
 
 def _likely_hosts(host: str) -> list[str]:
@@ -225,7 +235,7 @@ def _decoded(text: str) -> str:
             break
         text = decoded
     # What was encoded may be hidden or of another width itself.
-    return unicodedata.normalize("NFKC", _HIDDEN.sub("", text))
+    return unicodedata.normalize("NFKC", NOT_SHOWN.sub("", text))
 
 
 def _hosts_of(run: str) -> Iterator[str]:

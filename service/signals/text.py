@@ -53,8 +53,8 @@ ALONE = "\u0e00-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900
 MARKS = _marks_below(0xE00)
 # They spell how a word sounds, or only draw it out, and most writers leave them out.
 _LEFT_OUT = re.compile("[\u0307\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06ed]")
-# The two i of Turkish in either case; the dot between words of katakana parts none.
-_ALIKE = str.maketrans({"\u0130": "i", "\u0131": "i", "\u30fb": " "})
+# The two i of Turkish in either case; katakana's dot and fillers of Hangul stand between words.
+_ALIKE = str.maketrans("\u0130\u0131\u30fb\u115f\u1160", "ii   ")
 _ACCENT = re.compile("(?<=[\u0308\u0370-\u052f\u0600-\u06ff])[\u0301\u0653-\u0655]")
 _CEDILLA = {0x327: 0x326}
 _TO_CYRILLIC = str.maketrans("acehikmoptxy", "асеһікмортху")
@@ -93,7 +93,9 @@ def readings_of(text: str) -> tuple[tuple[str, ...], ...]:
 
     Takes time linear in the length.
     """
-    plain = (undisguise(one).text for one in dict.fromkeys((unescape(without_markup(text)), text)))
+    bare = unescape(without_markup(text))
+    texts = dict.fromkeys((bare, NOT_SHOWN.sub("", bare), text))
+    plain = (undisguise(one).text for one in texts)
     return tuple(dict.fromkeys(map(alike_words, (*plain, text))))
 
 
@@ -125,6 +127,8 @@ _STYLED = (
     "\U0001f130-\U0001f149\U0001f150-\U0001f169\U0001f170-\U0001f189\u1d00-\u1d22"
 )
 _ODD = re.compile(f"[{HIDDEN}{_STYLED}]")
+# What nobody sees, and what writes letters in another way.
+NOT_SHOWN = re.compile(f"[{HIDDEN}{INVISIBLE}]")
 # Signs by name that are drawn as blanks, and marks that stand on a letter or on nothing.
 _BLANK = (
     "\u2800\ufffc\U0001d159\x00-\x1f\x7f-\x9f"

@@ -5,6 +5,7 @@ https://github.com/rspamd/rspamd/issues/2725, and quotations, where a spammer's 
 """
 
 import time
+from base64 import b64encode
 from urllib.parse import quote
 
 import pytest
@@ -15,6 +16,10 @@ from service.signals.hosts import named_hosts
 
 DOMAIN = "badshop-77.com"
 DOTS = (",", ".\n", "\u22c5", "\U0001f525", "dot", " 【点】", ' "." ', " (d o t) ", ".<br><x>")
+UNSEEN = "\u180b\u180f\u17b4\u3164\uffa0\U0001bca1\U0001d178"
+# As people write it in Danish, Finnish, Slovene, Greek, Persian, Urdu and Bengali.
+DOT_WORDS = ("prik", "piste", "PIKA", "τελεία", "نقطه", "ڈاٹ", "ডট")
+ENCODED = ("www.badshop-77.com/a", "//badshop-77.com/b", "badshop-77.com", "http://badshop-77.com")
 SPELLINGS = (
     *("See https://badshop-77。com/claim", "See https://ｂａｄｓｈｏｐ-77.com"),
     *("See https://bad\u200bshop-77.com and tell me", "See https://bad\u00adshop-77\u2060.com"),
@@ -39,6 +44,21 @@ SPELLINGS = (
     "See https://badshop--77-com.translate.goog/claim",
     "See https://www.bing.com/ck/a?u=a1aHR0cHM6Ly9iYWRzaG9wLTc3LmNvbS8&ntb=1",
     "https://one.example.org " * 400 + "https://badshop-77.com",
+    *(f"See https://bad{one}shop-77{one}.com/x" for one in UNSEEN),
+    *("[a](http:/me@badshop-77.com)", "[a](https:me:x@badshop-77.com/)"),
+    *(r"[a](https:\\me@badshop-77.com)", r'<a href="HTTP:/\me@badshop-77.com">a</a>'),
+    "https://urldefense.proofpoint.com/v2/url?u=https-3A__badshop-2D77.com_a-3Fb&d=x",
+    "https://urldefense.com/v3/__https://badshop-77.com/a__;!!abc",
+    *("ראו ב-badshop-77.com", "> לbadshop-77.com", "`بbadshop-77.com`", "ከbadshop-77.comን"),
+    *("наbadshop-77.com", "вbadshop-77.com", "по-badshop-77.comу", "σεbadshop-77.com"),
+    *('<a href="https://bad&Tab;shop-77.com">a</a>', '<a href="https://badshop-77&#10;.com">a'),
+    *("<a href='ht\ntps://badshop-7\r\n7.com/'>a</a>", "See \u202emoc.77-pohsdab\u202c now"),
+    *("badshop\u202e77-\u202c.com", "&#x202e;moc.77-pohsdab"),
+    *(f"https://go.example.org/?to={b64encode(one.encode()).decode()}" for one in ENCODED),
+    *(f"https://go.example.org/{b64encode(one.encode()).decode()}" for one in ENCODED),
+    *("[badshop-77].com", '"badshop-77".com', "(badshop-77).(com)", "«badshop-77».com"),
+    *("badshop-77(dot)(com)", "[badshop-77] [dot] [com]", "<badshop-77>.com", "badshop-77(.com)"),
+    *(f"See badshop-77 ({dot}) com" for dot in DOT_WORDS),
 )
 OTHERS = (
     "See https://notbadshop-77.com and badshop-77.org",
@@ -47,6 +67,9 @@ OTHERS = (
     "I like badshop-77. Commonly, badshop-77, com isso",
     "See mybadshop-77.com and /best-badshop-77-com-review",
     "See bádshop-77.com and badshop-77、com、org",
+    *("As [1].com says", "תודה ב-badshop-77.org", "mara@badshop-77.com תודה"),
+    *("See (badshop-77), com", "Une piste badshop-77 piste com", "mailto:me@badshop-77.com"),
+    *("moc.77-pohsdab read backwards", "<b>badshop-77</b>\ncom", "http://a.org me@badshop-77.com"),
 )
 
 
@@ -84,6 +107,7 @@ def test_the_authors_own_address_and_name_count(outcome, author):
     [
         *("a", "a.", "//a@", "> a.b\n", "a [dot] ", "%25", "。", "&amp;", "-_.", " .", "字.", "@"),
         *("a-8,", "<", "ぁ字.", "дa", "aHR0c", "\u2665."),
+        *("http:", "\\\\a@", '~".', "\u202ea", "=aHR0", "-3A__", "ב-1", "<a\t>", "/abcdefgh."),
     ],
 )
 def test_a_megabyte_is_read_in_linear_time(part):

@@ -113,6 +113,9 @@ def test_one_allowed_link_does_not_vouch_for_another():
         ("cheap pills", "Get “cheap” (pills)!", True),
         # In scripts without spaces.
         ("바 카 라", "온라인바카라를 추천", True),
+        *[("賭場", f"線上賭{filler}場推薦", True) for filler in "\u3164\u115f\u1160\uffa0\u180c"],
+        ("cheap pills", "cheap\u3164pills", True),
+        ("cheap pills", "ch\u3164eap pi\u1160lls", True),
         ("cheap pills", "cheap pillsbury", False),
         ("cheap pills", "ischeap pills?", False),
     ],
