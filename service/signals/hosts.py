@@ -66,14 +66,19 @@ def is_reference(host: str, domain: str) -> bool:
 
 
 _SHOP_SUFFIXES = word_list("shop_suffixes")
-_SHOP_PIECES = re.compile("|".join(sorted(word_list("shop_pieces"))))
+_PIECES, _WORDS, _HINTS, _DOT, _BRACKETED_DOT, _UNSPACED_DOT = (
+    "|".join(sorted(word_list(name), reverse=True))
+    for name in ("shop_pieces", "shop_words", "shop_hints", "dots", "bracketed_dots", "cjk_dots")
+)
+_HINT = rf"(?:(?<![^\W\d_])(?:{_HINTS})|(?:{_HINTS})(?=s?(?:[\W\d_]|\Z|{_HINTS})))"
+_SHOP = re.compile(rf"{_PIECES}|(?<![^\W\d_])(?:{_WORDS})s?(?![^\W\d_])|{_HINT}.*{_HINT}")
 
 
 def sounds_commercial(host: str) -> bool:
     """Return True if the words or the ending of a host are a seller's."""
     # Only what somebody registered counts: a page on "github.io" is no hub.
     name = registered_domain(host).partition(".")[0] or host
-    return host.rpartition(".")[2] in _SHOP_SUFFIXES or bool(_SHOP_PIECES.search(name[:63]))
+    return host.rpartition(".")[2] in _SHOP_SUFFIXES or bool(_SHOP.search(name[:63]))
 
 
 # The most labels that a name may have in DNS.
@@ -88,10 +93,6 @@ _SLASHES = re.compile(r"(?:https?|ftp):[/\\]*|[/\\]{2,}", re.IGNORECASE)
 _USER_INFO = re.compile(r"(?<=//)[^\s/?#\\<>]*@")
 _MAIL_NAME_CHAR = re.compile(r"\w@\Z")
 _OTHER_DOTS = re.compile("[\u3002\uff61\u00b7\u2022\u2219\u2027\u30fb]")
-_DOT, _BRACKETED_DOT, _UNSPACED_DOT = (
-    "|".join(sorted(word_list(name), reverse=True))
-    for name in ("dots", "bracketed_dots", "cjk_dots")
-)
 _WRITTEN_DOT = re.compile(
     rf"[ \t]{{0,3}}[\[({{<*_~-][ \t]{{0,2}}(?:\.|{_DOT}|{_BRACKETED_DOT})[ \t]{{0,2}}[\])}}>*_~-]"
     rf"[ \t]{{0,3}}|[ \t]{{1,3}}(?:{_DOT})[ \t]{{1,3}}"
