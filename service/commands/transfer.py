@@ -23,7 +23,7 @@ from service.domain.errors import InvalidInputError, Problem
 from service.domain.page import all_items
 from service.domain.published import MAX_POST_CHARS, PublishedComment, as_published
 from service.domain.site import Site
-from service.domain.text import as_text_cell
+from service.domain.text import as_text_cell, encode_address, normal_address
 from service.imports.disqus import read_disqus
 from service.imports.imported import Entry, Imported
 from service.imports.input_files import Broken, InputFile
@@ -255,8 +255,8 @@ def _path(address: str | None, build: Build) -> str:
         path = urlsplit(address or "").path
     except ValueError:
         return "/"
-    path = path if path.startswith("/") else f"/{path}"
-    return unquote(path) if build.unquoted else path
+    path = normal_address(path if path.startswith("/") else f"/{path}")
+    return unquote(path) if build.unquoted else encode_address(path)
 
 
 def _threads(comments: Sequence[PublishedComment]) -> Iterator[tuple[PublishedComment, int]]:

@@ -9,6 +9,8 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from urllib.parse import parse_qsl, urlsplit
 
+from service.domain.text import normal_address
+
 # No comment needs more keys, and larger numbers are no stronger evidence.
 MOST_COUNTED = 100_000
 # A tab that stayed open for the day; a longer time is another day's clock.
@@ -110,10 +112,10 @@ def _count(given: object) -> int | None:
 def page_key(address: str | None) -> str | None:
     """Return a key for the page at a URL, None if it names no page, or only another host's root.
 
-    Fragment, `www.`, number of a comment page and query do not matter, except a post's number.
+    Encoding, fragment, `www.`, comment page and query do not matter, except a post's number.
     """
     try:
-        parts = urlsplit(address or "")
+        parts = urlsplit(normal_address(address or ""))
         host = (parts.hostname or "").removeprefix("www.")
         query = parse_qsl(parts.query, max_num_fields=_MOST_PARAMETERS)
     except ValueError:
@@ -122,4 +124,4 @@ def page_key(address: str | None) -> str | None:
     named = next((f"?{name}={value}" for name, value in query if name in _NAMING), "")
     if not host or not path + named:
         return None
-    return hashlib.sha256(f"{host}{path}{named}".encode("utf-8", "replace")).hexdigest()[:16]
+    return hashlib.sha256(f"{host}{path}{named}".encode(errors="surrogateescape")).hexdigest()[:16]

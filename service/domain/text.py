@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from typing import Any, Self
+from urllib.parse import quote, unquote
 
 import idna
 
@@ -96,15 +97,31 @@ def content_key(text: str) -> str:
     return hashlib.sha256(kept.encode("utf-8", "replace")).hexdigest()[:32]
 
 
+# Decoded, `#%&+/=?` would mean something else. A `%` without digits stands for itself.
+_STAYS_ENCODED = re.compile(r"%(2[356BF]|3[DF]|(?![0-9A-F]{2}))", re.IGNORECASE)
+
+
+def normal_address(address: str) -> str:
+    """Return a URL in NFC, percent-decoded where it means the same (RFC 3986, section 6.2.2)."""
+    kept = _STAYS_ENCODED.sub(lambda found: f"%25{found[1].upper() or 25}", storable(address))
+    return unicodedata.normalize("NFC", unquote(kept, errors="surrogateescape"))
+
+
+def encode_address(address: str, plain: str = "!$'()*,;") -> str:
+    """Return a normal URL percent-encoded, by default as browsers do."""
+    return quote(address, safe=f"/?#&=+%:@{plain}", errors="surrogateescape")
+
+
 def same_address(one: str | None, other: str | None) -> bool:
-    """Return True if two URLs differ at most in scheme, case, `www.` or a final slash."""
+    """Return True if two URLs differ at most in encoding, scheme, case, `www.` or final slash."""
     return bare_address(one) == bare_address(other)
 
 
 def bare_address(address: str | None) -> str:
-    """Return a URL without scheme, `www.` and final slash, in lower case."""
-    bare = (address or "").strip().casefold().split("://", 1)[-1]
-    return bare.removeprefix("www.").rstrip("/")
+    """Return a normal URL without scheme, `www.` and final slash, in lower case."""
+    # Escaped once more by WordPress; and `&copy=` of a query is a character, too.
+    bare = normal_address(unescape(unescape(address or ""))).strip().casefold()
+    return bare.split("://", 1)[-1].removeprefix("www.").rstrip("/")
 
 
 _DOMAIN = re.compile(

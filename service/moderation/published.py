@@ -1,5 +1,7 @@
 """Lists the comments that a site shows under a post."""
 
+import re
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import replace
 from urllib.parse import urlsplit
@@ -10,11 +12,13 @@ from service.domain.delivery import versioned
 from service.domain.errors import NotFoundError
 from service.domain.published import MAX_POST_CHARS, PublishedComment, as_published
 from service.domain.site import Site
+from service.domain.text import encode_address, normal_address
 from service.ports.services import Services
 
 PAGE = 200
 # The newest version is found for this many edited comments with replies, up to this version.
 _EDITED, _VERSIONS = 50, 20
+_STARTS = ("https://", "https://www.", "http://", "http://www.")
 
 
 def list_published(
@@ -31,8 +35,7 @@ def list_published(
         )
         raise NotFoundError(msg)
     addresses = addresses_of(post, site.settings.blog)
-    offset, limit = (page - 1) * PAGE, PAGE + 1
-    found = services.cases.published(site.id, addresses, offset=offset, limit=limit)
+    found = services.cases.published(site.id, addresses, offset=(page - 1) * PAGE, limit=PAGE + 1)
     return link_replies(found[:PAGE], site, services), len(found) > PAGE
 
 
@@ -61,11 +64,9 @@ def link_replies(
     published = {one for one, case in cases.items() if as_published(case) is not None}
     for place, one in enumerate(shown):
         answered = parents.get(one.reply_to or "")
-        if answered is None or answered == one.id:
-            shown[place] = replace(one, reply_to=None)
-        else:
-            is_hidden = answered not in published
-            shown[place] = replace(one, reply_to=answered, reply_to_hidden=is_hidden)
+        answered = None if answered == one.id else answered
+        is_hidden = answered is not None and answered not in published
+        shown[place] = replace(one, reply_to=answered, reply_to_hidden=is_hidden)
     return shown
 
 
@@ -75,29 +76,29 @@ def _by_id(ids: Iterable[CommentId], site: Site, services: Services) -> dict[Com
 
 
 def addresses_of(post: str, blog: str | None) -> list[str]:
-    """Return a post's URLs with and without `www.`, final slash, https and the blog's host."""
+    """Return a post's URLs with and without encoding, `www.`, final slash, https and host."""
     given = post.partition("#")[0].strip()
     try:
         parts, home = urlsplit(given), urlsplit(blog or "")
-        hosts = [host for one in (parts, home) if (host := _host(one.hostname, one.port))]
     except ValueError:
         return []
+    hosts = [host for one in (parts, home) if (host := one.netloc.lower().removeprefix("www."))]
     is_own = not parts.netloc or (bool(home.netloc) and hosts[0] == hosts[-1])
-    query = f"?{parts.query}" if parts.query else ""
-    found = {given}
-    for path in (parts.path.rstrip("/"), f"{parts.path.rstrip('/')}/"):
-        if is_own and path:
-            found.add(path + query)
-        if hosts and (parts.netloc or path.startswith("/")):
-            found |= {
-                f"{scheme}://{www}{hosts[0]}{path}{query}"
-                for scheme in ("https", "http")
-                for www in ("", "www.")
-            }
+    starts = [""] if is_own else []
+    if hosts and (parts.netloc or given.startswith("/")):
+        starts += [f"{start}{hosts[0]}" for start in _STARTS]
+    path, query = parts.path.rstrip("/"), f"?{parts.query}" if parts.query else ""
+    paths = _spellings(path + query) | _spellings(f"{path}/{query}")
+    found = {given} | {start + path for start in starts for path in paths}
     return sorted(one for one in found if 0 < len(one) <= MAX_POST_CHARS)
 
 
-def _host(name: str | None, port: int | None) -> str:
-    if not name:
-        return ""
-    return name.removeprefix("www.") + (f":{port}" if port else "")
+def _spellings(path: str) -> set[str]:
+    """Return a path as given, decoded, and as browsers and servers encode it."""
+    plain = normal_address(path)
+    # In a link that was written by hand, `+` is read as a space, and `%25` as `%`.
+    found = {plain, plain.replace("+", " "), plain.replace(" ", "+"), plain.replace("%25", "%")}
+    found |= {unicodedata.normalize("NFD", one) for one in found}
+    encoded = {encode_address(one, safe) for one in found for safe in ("", "!$'()*,;")}
+    lower = {re.sub("%..", lambda byte: byte[0].lower(), one) for one in encoded}
+    return {path} | found | encoded | lower

@@ -254,9 +254,10 @@ def report_comment(
     Repeats change nothing. If the site's reports decide, it is also a moderator's ruling; otherwise
     the comment goes to a moderator.
     """
-    comment_id = find_comment(
+    case = find_comment(
         site, text=text, services=services, post_url=post_url, author_name=author_name
     )
+    comment_id = case.comment.id if case else None
     name = reported_by[:_MAX_NAME_CHARS] if reported_by else None
     # A repeated report of an unknown comment has the same id.
     parts = [site.id, label.value, content_key(text), author_name, post_url]
@@ -302,7 +303,7 @@ def find_comment(
     services: Services,
     post_url: str | None = None,
     author_name: str | None = None,
-) -> CommentId | None:
+) -> Case | None:
     """Return the site's newest matching comment of the last 30 days, None if there is none.
 
     If several people wrote the same words ("Thanks!"), the author must match where both are known.
@@ -314,12 +315,10 @@ def find_comment(
     if author_name:
         wanted = content_key(author_name)
         found = [
-            case
-            for case in found
-            if not case.comment.author.name or content_key(case.comment.author.name) == wanted
+            one for one in found if content_key(one.comment.author.name or author_name) == wanted
         ]
     under_post = [case for case in found if same_address(case.comment.post.url, post_url)]
-    return next((case.comment.id for case in under_post or found), None)
+    return next(iter(under_post or found), None)
 
 
 def appeal(case: Case, text: str, services: Services) -> bool:

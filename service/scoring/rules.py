@@ -3,7 +3,6 @@
 from dataclasses import replace
 from datetime import timedelta
 from functools import lru_cache
-from urllib.parse import unquote
 
 from service.domain.comment import Comment, Edit
 from service.domain.form import page_key
@@ -64,5 +63,4 @@ def _find_rules(
 @lru_cache(maxsize=1_024)
 def _page(address: str | None) -> str:
     """Return the part that all addresses of one post share; empty without an address."""
-    plain = unquote(address or "")
-    return page_key(plain) or bare_address(plain)
+    return page_key(address) or bare_address(address)

@@ -467,7 +467,7 @@ def read(comments, build: str, blog: str | None = BLOG):
     ],
 )
 def test_a_post_is_found_by_what_its_build_calls_it(build, paths):
-    posts = ("", "%C3%BCber/?from=feed#end")
+    posts = ("", "%C3%BCber/?from=feed#end", "u\u0308ber/")
     comments = [shown(f"c{number}", BLOG + post) for number, post in enumerate(posts)]
     comments.append(shown("c9", "https://blog.example/notesbook/"))
 

@@ -13,7 +13,7 @@ from service.domain.decision import Action, Mode, Ruling, choose_action
 from service.domain.form import FormBehaviour, FormToken
 from service.domain.sender import SenderSecrets, make_sender, normal_name, one_client
 from service.domain.site import SiteSettings
-from service.domain.text import content_key, unescape
+from service.domain.text import content_key, encode_address, normal_address, same_address, unescape
 from service.domain.verdict import Outcome, Signal, Span
 from service.ids import new_id
 from service.scoring.weights import Cutoffs
@@ -172,6 +172,23 @@ def test_one_client_is_an_address_or_an_ipv6_network(address, client):
 @pytest.mark.parametrize("text", ["&#" + "1" * 5_000 + ";", "&#x" + "f" * 5_000, "&#" * 30_000])
 def test_an_endless_number_is_no_reason_to_fail(text):
     assert len(content_key(text)) == 32
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_same"),
+    [
+        ("https://kai.example/?a=1&b=2", "http://www.kai.example/?a=1&#038;b=2", True),
+        ("kai.example/?a=1&copy=2", "https://kai.example/?a=1&amp;copy=2", True),
+        ("/smo\u0308rga\u030as bord/", "/sm%c3%b6rg%C3%A5s%20bord", True),
+        ("/50%/", "/50%25/", True),
+        *((f"/a{mark}b", f"/a%{ord(mark):X}b", False) for mark in "/&?#+="),
+        ("/%2541", "/A", False),
+        ("/%F6", "/%FC", False),
+    ],
+)
+def test_an_address_is_the_same_in_every_spelling(one, other, is_same):
+    assert same_address(one, other) is is_same
+    assert same_address(encode_address(normal_address(one)), one)
 
 
 def test_entities_become_their_characters():

@@ -10,9 +10,9 @@ from datetime import timedelta
 from flask import Response, current_app, g
 
 from service.domain.case import Case
-from service.domain.comment import CommentId, Label
+from service.domain.comment import MAX_URL_CHARS, CommentId, Label
 from service.domain.delivery import Delivery
-from service.domain.errors import NotFoundError, StoreUnavailableError
+from service.domain.errors import StoreUnavailableError
 from service.domain.site import Site
 from service.domain.text import same_address
 from service.domain.verdict import Outcome
@@ -25,6 +25,7 @@ from service.web.akismet.call import CLIENT, AkismetCall, new_comment, read_text
 from service.web.api.intake import keep_until
 from service.web.edge.admission import USUAL_PATIENCE_SECONDS
 from service.web.edge.current import services, waiter
+from service.web.edge.fields import cut
 
 log = logging.getLogger(__name__)
 
@@ -85,7 +86,7 @@ def take_report(call: AkismetCall, label: Label) -> Response:
             site=call.site,
             text=read_text(call),
             services=services,
-            post_url=shown(call.fields, "permalink"),
+            post_url=cut(shown(call.fields, "permalink"), MAX_URL_CHARS),
             author_name=shown(call.fields, "comment_author"),
             reported_by=shown(call.fields, "reporter"),
         )
@@ -123,20 +124,14 @@ def _find_known(new: NewComment, site: Site) -> Case | None:
     A comment is not judged twice. An edited comment is a new one, also if only its link changed.
     """
     comment = new.comment
-    comment_id = find_comment(
+    case = find_comment(
         site,
         text=comment.text,
         services=services,
         post_url=comment.post.url,
         author_name=comment.author.name,
     )
-    if comment_id is None:
-        return None
-    try:
-        case = services.cases.get(comment_id, site_id=site.id)
-    except NotFoundError:
-        return None
-    was = case.comment
+    was = case.comment if case else comment
     same_author = same_address(was.author.url, comment.author.url)
     return case if same_author and same_address(was.post.url, comment.post.url) else None
 

@@ -251,11 +251,16 @@ def test_the_unsure_are_held_unless_the_site_passes_them(
         assert set(headers_of(answer)) == {"x-akismet-guid"} | errors
 
 
-def test_what_a_person_decided_of_the_unsure_is_told_to_wordpress_as_it_is(akismet, services):
-    akismet.check(UNSURE, headers=WORDPRESS)
+@pytest.mark.parametrize(
+    "url", ["ira.example/?a=1&amp;b=ü y", "ira.example/?a=1&#038;b=%c3%BC%20y"]
+)
+def test_what_a_person_decided_of_the_unsure_is_told_to_wordpress_as_it_is(akismet, services, url):
+    client = {"headers": WORDPRESS, "comment_author_url": "https://ira.example/?a=1&b=ü y"}
+    akismet.check(UNSURE, **client)
     decide_comment(all_cases(services)[0].comment.id, Ruling.REJECT, services, decided_by="Ola")
 
-    again = akismet.check(UNSURE, headers=WORDPRESS, recheck_reason="recheck_queue")
+    client["comment_author_url"] = f"http://{url}"
+    again = akismet.check(UNSURE, recheck_reason="recheck_queue", **client)
 
     assert (again.data, set(headers_of(again))) == (b"true", {"x-akismet-guid"})
 

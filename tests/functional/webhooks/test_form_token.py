@@ -108,6 +108,8 @@ def test_a_token_for_another_comment_is_a_replay_and_a_repeat_is_none(ask, post,
         ("/index.php?utm_source=feed&p=33&cpage=2", "/?p=33", FormToken.VALID, None),
         ("/?p=33", "/?p=34", FormToken.ELSEWHERE, 0.3),
         ("/radiators/comment-page-2/", "/radiators/", FormToken.VALID, None),
+        ("/k%C3%BCche/", "/küche/", FormToken.VALID, None),
+        ("/a%2Fb/", "/a/b/", FormToken.ELSEWHERE, 0.3),
         ("/kettles/", "/radiators/", FormToken.ELSEWHERE, 0.3),
         # Of a page on another host browsers tell only where the site begins.
         ("/", "/?p=33", FormToken.VALID, None),

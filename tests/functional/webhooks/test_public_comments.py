@@ -106,6 +106,8 @@ def test_a_revoked_hook_or_one_of_another_kind_shows_nothing(path, stranger, ser
         (POST, "/radiators", True),
         (POST, f"{POST}#comments", True),
         ("https://blog.example/?p=7", "https://www.blog.example/?p=7", True),
+        (f"{BLOG}o'brien-%c3%bc/", f"{BLOG}o%27brien-ü", True),
+        (f"{BLOG}?tag=a%2Bb", f"{BLOG}?tag=a+b", False),
         (POST, "https://blog.example/radiators/2", False),
         (POST, "https://evil.example/radiators/", False),
         (POST, "https://[", False),
