@@ -110,6 +110,8 @@
   if (tag.dataset.comments === undefined) return;
   // Deeper threads go on there.
   const MOST_DEPTH = 3;
+  // Loaded at once to find a comment that the address names.
+  const MOST_PAGES = 20;
   const hook = home.replace(/\/public\/([^/]+)\/$/, "/hooks/$1");
   const { lang } = document.documentElement;
   const options = { credentials: "omit", headers: { Accept: "application/json" } };
@@ -226,8 +228,11 @@
     tag.after(box);
     box.style.overflowWrap = "anywhere";
     list.style.padding = 0;
-    await load(1);
-    rows.get(location.hash.slice(1))?.item.scrollIntoView();
+    const linked = location.hash.slice(1);
+    let next = 1;
+    do next = await load(next);
+    while (next && next <= MOST_PAGES && linked.startsWith("com_") && !rows.has(linked));
+    rows.get(linked)?.item.scrollIntoView();
   }
 
   if (document.readyState === "loading") addEventListener("DOMContentLoaded", begin);

@@ -5,6 +5,7 @@ import json
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Annotated
+from urllib.parse import quote
 
 from flask import (
     Blueprint,
@@ -71,10 +72,8 @@ public = Blueprint(PUBLIC, __name__, url_prefix="/public")
 @open_to_all
 def comments(hook_id: str) -> Response:
     _, asked, shown, has_more = _look_up(hook_id)
-    answer = {
-        "comments": [public_row(one) for one in shown],
-        "next_page": asked.page + 1 if has_more else None,
-    }
+    next_page = asked.page + 1 if has_more else None
+    answer = {"comments": [public_row(one) for one in shown], "next_page": next_page}
     return cacheable(Response(json.dumps(answer), content_type="application/json"))
 
 
@@ -82,12 +81,11 @@ def comments(hook_id: str) -> Response:
 @open_to_all
 def page(hook_id: str) -> Response:
     site, asked, shown, has_more = _look_up(hook_id)
-    names = {one.id: one.shown_name for one in shown}
     html = render_template(
         "public_comments.html",
         comments=shown,
         has_more=has_more,
-        names=names,
+        names={one.id: one.shown_name for one in shown},
         asked=asked,
         hook_id=hook_id,
     )
@@ -228,10 +226,10 @@ def get_form_token(hook_id: str) -> tuple[FormTokenAnswer, dict[str, str]]:
 
 def comment_box(hook_id: str, *, service_url: str, post_url: str) -> str:
     """Return the HTML to insert into a page: the script, and a link for readers without scripts."""
-    public, post = f"{escape(service_url)}/public/{hook_id}", escape(post_url)
+    public, post = f"{escape(service_url)}/public/{hook_id}", quote(post_url, safe=":/")
     return (
-        f'<script src="{public}/{FORM_SCRIPT}" crossorigin async data-comments="{post}" '
-        f'integrity="{script_integrity()}"></script>'
+        f'<script src="{public}/{FORM_SCRIPT}" crossorigin async '
+        f'data-comments="{escape(post_url)}" integrity="{script_integrity()}"></script>'
         f'<noscript><a href="{public}/comments.html?post={post}">Comments</a></noscript>'
     )
 

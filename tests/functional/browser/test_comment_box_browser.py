@@ -240,6 +240,17 @@ def test_long_threads_come_in_pages_and_dates_in_the_page_s_language(make_box, s
     expect(page.get_by_label("Kommentar")).to_be_visible()
 
 
+def test_a_link_to_a_comment_of_a_later_page_leads_to_it(make_box, services):
+    box = make_box()
+    for number in range(1, 2 * PAGE + 2):
+        keep(services, box, id=f"com_{number}", received_at=NOW - timedelta(hours=500 - number))
+    box.page += f"#com_{PAGE + 5}"
+    _, page = box.open()
+
+    expect(page.locator(f"#com_{PAGE + 5}")).to_be_in_viewport()
+    expect(page.locator(".slopsieve-comments li")).to_have_count(2 * PAGE)
+
+
 def test_a_visitor_is_told_why_a_comment_was_refused(make_box):
     box = make_box()
     context, page = box.open()

@@ -1,5 +1,6 @@
 """A static site's comment box."""
 
+import html
 import re
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 from models.inputs import ModelOutput
 from service.domain.delivery import Platform
 from service.domain.sender import make_sender
-from service.web.webhooks.public import script_integrity
+from service.web.webhooks.public import comment_box, script_integrity
 from tests.factories import NOW
 from tests.functional.moderators import set_site
 from tests.functional.webhooks.conftest import add_hook, all_cases, only_case
@@ -234,6 +235,17 @@ def test_who_has_no_script_writes_on_the_service_s_own_page(path, stranger, serv
     assert "Thank you" in sent.text
     assert f'href="{post}"' in sent.text
     assert only_case(services).comment.post.url == post
+
+
+@pytest.mark.parametrize("name", ["spar%C3%A4pfel/", "a+b/", "?p=7&lang=de", "200%25/"])
+def test_the_link_for_who_has_no_script_leads_to_the_same_post(path, stranger, services, name):
+    set_site(services, blog="https://blog.example/", public_feed=True)
+    post = f"https://blog.example/{name}"
+    box = comment_box(path.removeprefix("/hooks/"), service_url="", post_url=post)
+
+    page = stranger.get(re.search('href="([^"]+)"', box)[1])
+
+    assert html.unescape(re.search('name="post_url" value="([^"]+)"', page.text)[1]) == post
 
 
 def test_the_script_gets_its_words_in_the_page_s_language(path, stranger):
