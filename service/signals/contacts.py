@@ -27,9 +27,7 @@ class Contact:
     end: int
 
 
-_PROVIDERS = wordset(
-    "gmail yahoo hotmail outlook proton protonmail mail post inbox webmail yandex icloud qq 163"
-)
+_PROVIDERS = word_list("mail_providers")
 # "<email>" and "<phone>" are what exports of moderated comments leave in place of the real ones.
 _EMAIL = re.compile(
     # What follows another "@" is a handle of the fediverse, but for the mail of a big provider.
@@ -48,18 +46,12 @@ _PHONE = re.compile(
     r"[+(\d](?<![\w.,/:-].)[\d \u00a0().-]{7,23}\d(?![\w/:]|[.,-]\d)|<phone>", re.DOTALL
 )
 _PHONE_WORD = re.compile(
-    r"(?:call|phone|tel|whats ?app|text|dial|sms|viber|mobile|ring|zalo|hotline|ruf|anruf|appel"
-    r"|llam|lig|chiama|bel|zadzwo|volej|ara|hubungi|звон|тел|дзвон|واتس|اتصل|تماس|התקשר|טל|कॉल"
-    r"|電話|电话|전화)\w{0,10}\W{0,12}(?:\w{1,12}\W{1,3}){0,3}\Z",
+    rf"(?:{'|'.join(word_list('phone_words'))})\w{{0,10}}\W{{0,12}}(?:\w{{1,12}}\W{{1,3}}){{0,3}}\Z",
     re.IGNORECASE,
 )
 _OWN_DIGITS = 9
 DATE = re.compile(r"(?:19|20)\d\d[ .-]\d{1,2}[ .-]\d{1,2}|\d{1,2}[ .-]\d{1,2}[ .-](?:19|20)\d\d")
-_MESSENGER = (
-    r"whats ?app?|watsapp|wats ?app|wh?ats?app|t ?e ?l ?e ?g ?r ?a ?m|we ?chat|weixin|viber|zalo"
-    r"|kakao|skype|snapchat|insta(?:gram)?|tg|wa|ig|微信|加微|加薇|加v|加賴|вацап|ватсап|вотсап"
-    r"|телеграме?|тг|واتساب|تلگرام|تلغرام|تليجرام|ב?ווטסאפ|ב?טלגרם|카톡|텔레그램"
-)
+_MESSENGER = "|".join(" ".join(LISTS["messenger_names"]).split()).replace("_", " ")
 # Chinese, Japanese and Korean write no blank beside these: only a name in Latin letters follows.
 _UNSPACED_MESSENGER = (
     r"(?:[微薇]信|(?<![a-z])v信|加[微薇]|카카오톡|카톡|텔레그램)[号號]?[是为為]?"

@@ -1,7 +1,7 @@
 """Finds offers in a comment: a seller's link, a contact, a product, a pitch."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
@@ -14,26 +14,15 @@ from service.signals.hosts import host_of, is_reference, registered_domain, soun
 from service.signals.segments import BRAND, Segment, segments_of, topic_words
 from service.signals.text import find_words
 from service.signals.view import uncommon_links, view_of
-from service.signals.wordlists import LISTS, word_list, wordset
+from service.signals.wordlists import LISTS, any_of, word_list, wordset
 
-
-def _any_of(words: Sequence[str], unspaced: Sequence[str] = ()) -> re.Pattern[str]:
-    """Return a pattern of entries written as in cues.toml: "found*", "that_is_why"."""
-    entries = sorted(wordset(*words), key=len, reverse=True)
-    spaced = "|".join(one[:-1] if one[-1] == "*" else rf"{one}\b" for one in entries)
-    spaced = spaced.replace("_", " ").replace("'", "['’]")
-    return re.compile(
-        rf"\b(?:{spaced})|{'|'.join(' '.join(unspaced).split()) or '(?!)'}", re.IGNORECASE
-    )
-
-
-_WE = _any_of(**LISTS["we"])
-_MAKES = _any_of(**LISTS["makes"])
+_WE = any_of(**LISTS["we"])
+_MAKES = any_of(**LISTS["makes"])
 _MADE = re.compile(rf"(?={_WE.pattern}).{{0,40}}?(?:{_MAKES.pattern})", re.I)
 # Who is called like the thing needs no "we".
-_WAS_MADE = _any_of(["was_made was_built was_developed was_designed was_created"])
-_FITS = _any_of(**LISTS["fits"])
-_GIVEN = _any_of(**LISTS["given"])
+_WAS_MADE = any_of(["was_made was_built was_developed was_designed was_created"])
+_FITS = any_of(**LISTS["fits"])
+_GIVEN = any_of(**LISTS["given"])
 _NAME = re.compile(r"[^\W\d_][\w'’]*(?:[-.&][\w'’]+)*")
 _QUOTED = re.compile(r"[「『“\"«]([^「」『』“”\"«»\n]{2,30})[」』”\"»]")
 _COMMON = word_list("common_capitals")
@@ -45,11 +34,11 @@ _DETERMINED = re.compile(
 )
 # A thing among others, or a place, is no product of somebody's: "a Raspberry Pi box".
 _INDEFINITE = re.compile(r"\b(?:an?|une?|um|uma|una|een|ett|in)\s\Z", re.I)
-_GREETING = _any_of(["i'm i_am this_is name_is ich_bin je_suis soy sou sono ik_ben jestem я зовут"])
+_GREETING = any_of(["i'm i_am this_is name_is ich_bin je_suis soy sou sono ik_ben jestem я зовут"])
 _WITH = re.compile(
     r"\b(?:with|com|con|mit|avec|met|med|z|с) (?:(?:os?|as?|le|la|il|el|the|our) )?[«“\"]?\Z", re.I
 )
-_EASE = _any_of(**LISTS["ease"])
+_EASE = any_of(**LISTS["ease"])
 _WORD_BEFORE = 40
 _MOST_NAMES = 8
 _GREETING_CHARS = len("name is ")

@@ -11,6 +11,7 @@ from service.signals.cues import Cue
 from service.signals.hosts import sounds_commercial
 from service.signals.text import find_words, inside
 from service.signals.view import TextView, text_of_post, uncommon_links_of, view_of_text
+from service.signals.wordlists import LISTS, any_of
 
 # Each pattern starts with few characters, so that the search can run from one to the next.
 PRICE = re.compile(
@@ -35,15 +36,7 @@ _SINGULAR = re.compile(
     r"\d (?:day|month|year|hour|week|minute|capsule|bottle|channel|client)(?![\w-])"
 )
 # How an advertisement often takes over from a remark: "If you ever need", "I'm ...", "For more".
-_OPENER = re.compile(
-    r"(?:i['’]?m|i am|my name|myself|we|our|if you|if anyone|anyone|for anyone|by the way|btw"
-    r"|p\.?s|speaking of|(?:it |that |this )?reminds me|my (?:friend|son|wife|husband|company|team"
-    r"|brother|sister|uncle|cousin|website|blog|site)|check|visit|click|contact"
-    r"|for (?:more|those|the best|best|all)|looking for|are you|do you|need|want|buy|get|order"
-    r"|thanks to|this is|hello|hi|dear|when i"
-    r"|i (?:use|used|found|recommend|tried|would|started|switched|got|bought|ordered))(?!\w)",
-    re.IGNORECASE,
-)
+_OPENER = any_of(**LISTS["opener"])
 _CLOSED = tuple(".!?…。！？)\"”'")
 _FIGURE = re.compile(r"\d")
 _MIN_TOPIC_LETTERS = 4

@@ -12,13 +12,7 @@ from service.domain.text import unescape
 from service.domain.unseen import INVISIBLE
 from service.signals.wordlists import word_list
 
-INLINE = (
-    "a|abbr|b|cite|code|del|em|font|i|ins|kbd|mark|q|s|small|span|strike|strong|sub|sup|tt|u|wbr"
-)
-BLOCK = (
-    "blockquote|br|center|dd|details|div|dl|dt|figure|h[1-6]|hr|li|ol|p|pre|summary|table|tbody"
-    "|td|th|thead|tr|ul"
-)
+INLINE, BLOCK = "|".join(word_list("inline_tags")), "|".join(word_list("block_tags"))
 BBCODE = re.compile(
     r"\[/?(?:b|i|u|s|url|img|code|list|size|color|font|center|left|right|align|email|spoiler|sup"
     r"|sub|li|ul|ol|table|tr|td|th|quote|details|\*)(?:=(?:\"[^\[\]\n]{0,300}|[^\[\]\s]{0,300}))?\]",

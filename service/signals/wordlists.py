@@ -1,6 +1,8 @@
 """Reads the word lists in the TOML files beside this module, which translators edit."""
 
+import re
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,3 +23,13 @@ def wordset(*lines: str) -> frozenset[str]:
 def word_list(name: str) -> frozenset[str]:
     """Return the words of a list of words.toml."""
     return wordset(*LISTS[name])
+
+
+def any_of(words: Sequence[str], unspaced: Sequence[str] = ()) -> re.Pattern[str]:
+    """Return a pattern of entries written as in cues.toml: "found*", "that_is_why"."""
+    entries = sorted(wordset(*words), key=len, reverse=True)
+    spaced = "|".join(one[:-1] if one[-1] == "*" else rf"{one}\b" for one in entries)
+    spaced = spaced.replace("_", " ").replace("'", "['’]")
+    return re.compile(
+        rf"\b(?:{spaced})|{'|'.join(' '.join(unspaced).split()) or '(?!)'}", re.IGNORECASE
+    )
