@@ -8,20 +8,22 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 from urllib.parse import unquote
 
 from models.undisguise import HIDDEN, undisguise
 from service.domain.comment import Comment, RuledText
 from service.domain.delivery import unversioned
 from service.domain.unseen import REGION_FLAG
-from service.signals.contacts import DATE, MESSENGER_WORDS, ContactKind, find_contacts, own_digits
+from service.signals.contacts import DATE, ContactKind, find_contacts, own_digits
 from service.signals.cues import Cue
 from service.signals.hosts import host_of, named_hosts, registered_domain
 from service.signals.links import find_links
 from service.signals.offers import links, offers
 from service.signals.segments import BRAND, PRICE
 from service.signals.text import BBCODE, BLOCK, INLINE, count_words, folded, words_of
-from service.signals.view import view_of, view_of_text
+from service.signals.view import view_of_text
+from service.signals.wordlists import LISTS, any_of, word_list
 
 # "Edit: fixed the link, sorry." has five words. Five that name no link, contact, price, product or
 # offer lead nobody anywhere; one word in ten more is what people correct in a longer text. With
@@ -44,23 +46,43 @@ _MARKDOWN = re.compile(
     re.MULTILINE,
 )
 _VOWELS = frozenset("aeiouyаеёиоуыэюяіїєαεηιουω")
-_LEAST_LETTERS, _LEAST_CONSONANTS = 4, 2
+_LEAST_LETTERS, _MOST_LETTERS, _LEAST_CONSONANTS = 4, 20, 2
+_LETTERS = "abcdefghijklmnopqrstuvwxyzабвгдежзийклмнопрстуфхцчшщъыьэюя"
 # Letters that differ in more than a mark, and those of Arabic that other keyboards type in Persian.
 _TYPED = str.maketrans("đłøıيىكأإآة", "dloiییکاااه")
+# Behind a telephone's word a number may be short: "tel 555-1234".
 _LONG_NUMBER = re.compile(
     r"\d{5,}|(?<![A-Za-z])[+(]?\d(?:[ \u00a0().–/-]{0,2}\d){7,20}(?![A-Za-z])"
+    rf"|(?<!\w)(?P<label>(?i:{'|'.join(word_list('phone_words') | word_list('phone_labels'))})"
+    r"[^\W\d]{0,9}\W{0,4}(?:[^\W\d]{1,9}\W{1,3}){0,3})"
+    r"(?!(?:19|20)\d\d[ ./-]\d\d(?!\d))\d(?:[ \u00a0().–/-]{0,2}\d){5,20}"
 )
-# Not the one whom a reply addresses.
-_MENTION = re.compile(r"(?<=[^\w.])@[\w.-]{3,40}")
+# Not the one whom a reply addresses. Accounts of coins have digits and more letters than a hash.
+_NAMED = re.compile(
+    r"(?<=[^\w.])@[\w.-]{3,40}|(?<!\w)(?i:0x[\da-f]{40}"
+    r"|(?=[a-z]{0,60}\d)(?=[a-f\d]{0,60}[g-z])[a-z\d]{26,100})(?!\w)"
+)
 _UNSEEN = re.compile(f"{REGION_FLAG}|([{HIDDEN}]{{3,}}|[\u202d\u202e]|<!--(?! /?wp:)[^<>]*+>)")
 # A mail address may be written in words.
 _NO_NAME = re.compile(r"\W|(?<=\W)(?:at|dot|punkt|punto|point|arroba)(?=\W)")
 _NO_TARGET = re.compile(r"#(?!!).*|(?<=[?&])(?:utm_\w+|fbclid|gclid)=[^&#]*&?")
 # With the digits before and after.
-_PRICE = re.compile(rf"\d{{0,9}}(?:{PRICE.pattern})\d{{0,9}}")
+_PRICE = re.compile(rf"[\d.,]{{0,12}}(?:{PRICE.pattern})[\d.,]{{0,12}}")
+# What spellings of one word or number differ in: an apostrophe, a mark between thousands, zeros
+# behind the point. Of several apostrophes in a word only the last is none: they hold words apart.
+_INNER = re.compile(
+    r"(?<=[^\W_])['´ʼ‘’′＇](?=[^\W_])(?![^\W_]{1,20}['´ʼ‘’′＇][^\W_])"
+    r"|(?<=\d)(?<!\d{4})[ \u00a0\u2009\u202f.,'’](?=(?:\d\d,){0,3}\d{3}(?!\d))"
+    r"|(?<=\d)(?<![.,]\d\d)(?:[.,]0+|(?<=[.,]\d)0)(?![\d.,]?\d)"
+)
+_UNIT = re.compile(r"\b(\d+(?=[^\W\d_])|(?i:eur|usd|gbp|chf|inr|rs|kr)(?=\d))")
 _SCHEME = re.compile(r"\A(?:[a-z]{1,9}:)?(?://)?(?:www\.)?", re.IGNORECASE)
-# Words that are far more often themselves than a messenger.
-_MESSENGERS = MESSENGER_WORDS - {"line", "signal", "ig", "wa"}
+# Words that are far more often themselves than a messenger count with a name behind them.
+_MESSENGERS = word_list("messengers") - {"line", "signal", "ig", "wa"}
+_APPROACH = any_of(**LISTS["approach"])
+_TRADES = word_list("trade_words") | word_list("trades_in_names")
+# Nor is part of a name code or a quotation.
+_PEOPLE = any_of(LISTS["names_of_people"], [r"[`<>\[]"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +116,9 @@ def measure(ruled: RuledText, shown: Comment) -> Change:
     words = _words(shown)
     left = Counter(ruled.words)
     unknown = [word for word in words if not _take(left, digest(word))]
+    # Of more, none needs the many digests: there are too many new words anyway.
+    if len(unknown) <= _MOST_WORDS:
+        unknown = [one for one in unknown if not any(_take(left, key) for key in digest.typos(one))]
     spellings = zip(ruled.words, ruled.spellings, strict=True)
     gone = Counter(spelling for known, spelling in spellings if _take(left, known))
     # 0 is no spelling.
@@ -148,6 +173,13 @@ class _Digest:
             return self("".join(letters)) if letters else 0
         return self("".join(consonants))
 
+    def typos(self, word: str) -> Iterator[int]:
+        """Yield digests of a word with a letter left out, added or mistaken, but of no number."""
+        if word.isalpha() and _LEAST_LETTERS <= len(word) <= _MOST_LETTERS:
+            for at, letter in product(range(len(word) + 1), ("", *_LETTERS)):
+                yield self(word[:at] + letter + word[at:])
+                yield self(word[:at] + letter + word[at + 1 :])
+
 
 def _words(comment: Comment) -> list[str]:
     """Return the words that readers see: without markup, targets of links and case."""
@@ -159,8 +191,9 @@ def _words(comment: Comment) -> list[str]:
         parts += text[end : link.start], "" if is_address else link.anchor or ""
         end = link.end
     seen = _TAG.sub(_said, " ".join((*parts, text[end:])))
-    seen = html.unescape(_MARKDOWN.sub(" ", BBCODE.sub(" ", seen)))
-    return list(_folded_words(undisguise(seen).text))
+    seen = undisguise(html.unescape(_MARKDOWN.sub(" ", BBCODE.sub(" ", seen)))).text
+    seen = _LONG_NUMBER.sub(lambda one: f"{one['label'] or ''}{own_digits(one[0])} ", seen)
+    return list(_folded_words(seen))
 
 
 def _said(tag: re.Match[str]) -> str:
@@ -171,9 +204,8 @@ def _said(tag: re.Match[str]) -> str:
 
 def _ways(comment: Comment) -> Iterator[str]:
     """Yield a comment's targets and its invisible text."""
-    text = comment.text
-    name = comment.author.name or ""
-    for contact in find_contacts(text, view_of(comment).word_set):
+    text = f"{comment.text}\n{comment.author.name or ''}"
+    for contact in find_contacts(text, view_of_text(text).word_set):
         start, end = contact.start, contact.end
         if contact.kind is ContactKind.PHONE:
             yield own_digits(text[start:end])
@@ -182,40 +214,43 @@ def _ways(comment: Comment) -> Iterator[str]:
         if contact.kind is ContactKind.EMAIL:
             # Its domain is none of the links.
             text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
-    for target in (comment.author.url or "", *(link.target for link in find_links(text))):
-        if target:
-            yield _way(unquote(html.unescape(target)).casefold())
-    hosts = named_hosts(f"{name}\n{text}")
-    yield from (host.removeprefix("www.") for host in hosts if registered_domain(host))
-    numbers = _LONG_NUMBER.findall(unicodedata.normalize("NFKC", text))
-    yield from (own_digits(found) for found in numbers if not DATE.search(found))
-    for pattern in (_MENTION, _UNSEEN):
-        yield from (found.casefold() for found in pattern.findall(text) if found)
+    targets = (comment.author.url or "", *(link.target for link in find_links(text)))
+    yield from filter(None, map(_way, targets))
+    yield from (host.removeprefix("www.") for host in named_hosts(text) if registered_domain(host))
+    for found in _LONG_NUMBER.finditer(_INNER.sub("", unicodedata.normalize("NFKC", text))):
+        if not DATE.search(found[0]):
+            yield own_digits(found[0])
+    for pattern in (_NAMED, _UNSEEN):
+        yield from (one.casefold() for one in pattern.findall(text) if one)
 
 
 def _way(target: str) -> str:
     """Return an address without scheme, `www.`, fragment and what counts the readers."""
-    return _NO_TARGET.sub("", _SCHEME.sub("", target)).rstrip("/?&")
+    plain = unquote(html.unescape(target)).casefold()
+    return _NO_TARGET.sub("", _SCHEME.sub("", plain)).rstrip("/?&")
 
 
 def _sells(shown: Comment, new: frozenset[str]) -> bool:
     """Return True if a new word is part of an offer, a price, a product's name or a messenger's.
 
-    Of a call to do something ("DM me"), all words are new.
+    Of a call to do something ("DM me") all words are new, of a price its number. The author's name
+    counts as well.
     """
     if not new:
         return False
-    view = view_of_text(undisguise(shown.text).text)
-    hits = [(hit.cue, _folded_words(view.plain.text[hit.start : hit.end])) for hit in view.cues]
-    found = [words for cue, words in hits if cue in (Cue.OFFER, Cue.VICE)]
-    for pattern in (_PRICE, BRAND):
-        found += [_folded_words(match[0]) for match in pattern.finditer(shown.text)]
-    return (
-        not new.isdisjoint(_MESSENGERS)
-        or not all(map(new.isdisjoint, found))
-        or any(cue is Cue.CALL and len(words) > 1 and new.issuperset(words) for cue, words in hits)
-    )
+    name = undisguise(_PEOPLE.sub(" ", shown.author.name or "")).text
+    view = view_of_text(f"{name}\n{undisguise(shown.text).text}")
+    text = view.plain.text
+    hits = [(hit.cue, _folded_words(text[hit.start : hit.end])) for hit in view.cues]
+    parts = [words for cue, words in hits if cue in (Cue.OFFER, Cue.VICE)]
+    parts += [_folded_words(found[0]) for found in BRAND.finditer(shown.text)]
+    calls = [words for cue, words in hits if cue is Cue.CALL and len(words) > 1]
+    calls += [_folded_words(found[0]) for found in _APPROACH.finditer(text)]
+    prices = "\n".join(found[0] for found in _PRICE.finditer(_INNER.sub("", text)))
+    numbers = [word for word in _folded_words(prices) if not word.isalpha()]
+    sold = _MESSENGERS.union(_TRADES.intersection(_folded_words(name)), numbers, *parts)
+    return not new.isdisjoint(sold) or any(map(new.issuperset, calls))
 
 
 def _folded_words(text: str) -> tuple[str, ...]:
-    return words_of(folded(text))
+    return words_of(_UNIT.sub(r"\1 ", folded(_INNER.sub("", text))))
