@@ -1,6 +1,7 @@
 """The command line `slopsieve`: loads commands and prints our errors as single lines."""
 
 import importlib
+import logging
 import sys
 from collections.abc import Sequence
 
@@ -87,27 +88,24 @@ def main(args: Sequence[str] | None = None) -> None:
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
-    except ModuleNotFoundError as error:
-        # Not every image has every package.
-        package = (error.name or "").partition(".")[0]
-        if package in {"", *_OURS}:
-            raise
-        click.echo(
-            f"This needs the package {package}, which is not installed here; of the containers, "
-            "worker has what judges and web what makes pages.",
-            err=True,
-        )
-        sys.exit(1)
-    except (ModerationError, ModelVersionError, OSError) as error:
+    except Exception as error:
         lines, code = _explain(error)
-        click.echo("\n".join(lines), err=True)
+        if not lines:
+            # Without a traceback, whose message may quote a comment.
+            logging.getLogger(__name__).exception("this is a fault of Slopsieve")
+        click.echo("".join(f"{line}\n" for line in lines), nl=False, err=True)
         sys.exit(code)
 
 
 def _explain(error: Exception) -> tuple[list[str], int]:
+    """Return the lines to print, none for an unforeseen error, and the exit code."""
+    package = str(getattr(error, "name", "")).partition(".")[0]
+    if isinstance(error, ModuleNotFoundError) and package not in _OURS:
+        # Not every image has every package.
+        where = "of the containers, worker has what judges and web what makes pages"
+        return [f"This needs the package {package}, which is not installed here; {where}."], 1
     if isinstance(error, InvalidInputError):
-        lines = [f"{one.field}: {one.problem}; {one.remedy}." for one in error.problems]
-        return lines, _WRONG_INPUT
+        return [f"{p.field}: {p.problem}; {p.remedy}." for p in error.problems], _WRONG_INPUT
     if isinstance(error, SettingsError):
         return [str(error)], _WRONG_INPUT
     if isinstance(error, StoreUnavailableError):
@@ -117,4 +115,5 @@ def _explain(error: Exception) -> tuple[list[str], int]:
     if isinstance(error, OSError):
         name = f"{click.format_filename(error.filename)}: " if error.filename else ""
         return [f"Error: {name}{error.strerror or type(error).__name__}."], 1
-    return [f"{error}."], error.exit_code if isinstance(error, StartError) else 1
+    lines = [f"{error}."] if isinstance(error, ModerationError | ModelVersionError) else []
+    return lines, error.exit_code if isinstance(error, StartError) else 1

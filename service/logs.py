@@ -16,6 +16,7 @@ REQUEST_ID: ContextVar[str] = ContextVar("request_id", default="")
 """The id of the request that this thread serves. Every log line of the thread has it."""
 
 _OWN_FIELDS = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "taskName"}
+_OUR_FILES = tuple(str(Path(__file__).parents[1] / name) for name in ("service", "models"))
 _MAX_VALUE_CHARS = 200
 _MAX_MESSAGE_CHARS = 500
 # The ids of a batch, some 30 characters each.
@@ -113,11 +114,12 @@ def _fields(record: logging.LogRecord) -> dict[str, object]:
 
 
 def _failure(record: logging.LogRecord) -> dict[str, str]:
-    """Return an exception's type and place, without its message, which may quote a comment."""
+    """Return an exception's type and place in our code, not its message: it may quote a comment."""
     if not record.exc_info or record.exc_info[1] is None:
         return {}
     error = record.exc_info[1]
     frames = traceback.extract_tb(error.__traceback__)
+    frames[:] = [one for one in frames if one.filename.startswith(_OUR_FILES)] or frames
     place = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "unknown"
     return {"error": type(error).__name__, "at": place}
 

@@ -18,6 +18,7 @@ import sqlalchemy as sa
 
 from service.domain.errors import StoreDamagedError, StoreUnavailableError
 from service.domain.site import Site
+from service.logs import LineFormatter
 from service.stores.sql import SqlStores, create_engine, ping, prove_write
 from service.stores.sql.engine import one_moment, reading, write
 from service.stores.sql.tables import comments, sites, write_probe
@@ -87,15 +88,19 @@ def test_a_commit_is_durable_and_references_are_checked(database):
     }
 
 
-def test_an_error_never_shows_what_was_to_be_kept(database):
+def test_a_missing_table_is_logged_once_and_never_what_was_to_be_kept(database, caplog):
     engine = create_engine(f"sqlite:///{database}")
     comment = make_comment("something private", id="c1")
 
-    with pytest.raises(StoreUnavailableError) as failure:
-        keep_all(SqlStores(engine).comments, comment)
+    for _ in range(2):
+        with pytest.raises(StoreUnavailableError) as failure:
+            keep_all(SqlStores(engine).comments, comment)
 
     engine.dispose()
     assert "private" not in f"{failure.value} {failure.value.__cause__}"
+    (line,) = map(LineFormatter().format, caplog.records)
+    assert "error=OperationalError at=base.py:" in line
+    assert "private" not in line
 
 
 def test_of_two_transactions_that_wait_for_each_other_one_is_tried_again(postgresql: Server):

@@ -154,4 +154,4 @@ def test_an_unforeseen_fault_is_a_500_that_tells_nothing_and_is_logged_without_w
     assert "Zanzibar" not in answer.get_data(as_text=True)
     assert "Zanzibar" not in log_lines(caplog)
     assert failure.request_id == "find-me-here"
-    assert "error=RuntimeError at=test_api_refusals.py:" in log_lines(caplog)
+    assert "error=RuntimeError at=comments.py:" in log_lines(caplog)

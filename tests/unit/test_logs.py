@@ -2,12 +2,14 @@
 
 import json
 import logging
+import re
 import subprocess
 import sys
 from functools import partial
 
 import pytest
 
+from service.cli import main
 from service.logs import JsonFormatter, LineFormatter, WordsFormatter
 
 
@@ -65,6 +67,17 @@ def test_an_exceptions_message_stays_out(formatter, error):
 
     assert error in said
     assert "the comment's text" not in said
+
+
+def test_a_command_that_fails_unforeseen_tells_type_and_place_alone(monkeypatch, caplog):
+    monkeypatch.setattr("service.commands.run.DataFolder", lambda *_, **__: int("secret words"))
+
+    with pytest.raises(SystemExit) as ended:
+        main(["first-run"])
+
+    assert ended.value.code == 1
+    (said,) = map(WordsFormatter().format, caplog.records)
+    assert re.fullmatch(r"this is a fault of Slopsieve error=ValueError at=run.py:\d+", said)
 
 
 def test_a_command_that_configures_no_logging_writes_through_the_same_scrubber():

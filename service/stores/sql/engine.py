@@ -1,5 +1,6 @@
 """Creates engines with durable commits and limited waits."""
 
+import logging
 import sqlite3
 import threading
 import time
@@ -24,6 +25,7 @@ from sqlalchemy.pool import ConnectionPoolEntry, PoolProxiedConnection
 from service.domain.errors import StoreDamagedError, StoreFullError, StoreUnavailableError
 from service.install_commands import install_command
 
+log = logging.getLogger(__name__)
 _T = TypeVar("_T")
 
 # The longest write, 1,000 comments, holds the lock for about 0.1 s.
@@ -35,6 +37,8 @@ _POOL_TIMEOUT_SECONDS = 5
 _PRIMARY_CODE = 0xFF
 _FULL = {sqlite3.SQLITE_FULL, "53100"}
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, "XX001", "XX002"}
+# Errors while a connection is prepared are the driver's own.
+_AWAY = (OperationalError, InterfaceError, InternalError, PoolTimeoutError, sqlite3.DatabaseError)
 _CAUSES: dict[object, str] = {
     sqlite3.SQLITE_BUSY: "it is locked",
     sqlite3.SQLITE_IOERR: "its disk reports errors",
@@ -247,6 +251,7 @@ class _State:
         self.held = _SharedConnection()
         # Found since the last write; the row of the write probe may be undamaged.
         self.met_damage = False
+        self.logged_mistakes: set[str] = set()
 
 
 def _state(engine: sa.Engine) -> _State:
@@ -340,10 +345,7 @@ def our_errors(engine: sa.Engine) -> Iterator[None]:
     """Raise `StoreUnavailableError` for errors other than a statement's own; record damage."""
     try:
         yield
-    except (OperationalError, InterfaceError, InternalError, PoolTimeoutError) as error:
-        raise _unavailable(error, engine) from error
-    except (sqlite3.DatabaseError, engine.dialect.loaded_dbapi.OperationalError) as error:
-        # Errors while a connection is prepared are the driver's own.
+    except (*_AWAY, engine.dialect.loaded_dbapi.OperationalError) as error:
         raise _unavailable(error, engine) from error
     except DatabaseError as error:
         # sqlite3 raises the base class for a damaged file or one that is no database.
@@ -361,6 +363,10 @@ def _unavailable(error: Exception, engine: sa.Engine) -> StoreUnavailableError:
     if cause in _DAMAGED:
         _state(engine).met_damage = True
         return StoreDamagedError(_IS_DAMAGED)
+    mistakes, said = _state(engine).logged_mistakes, str(driver_error)
+    if cause == sqlite3.SQLITE_ERROR and said not in mistakes:
+        mistakes.add(said)
+        log.error("a statement does not fit the database's schema", exc_info=error)
     why = _CAUSES.get(cause, type(error).__name__)
     return StoreUnavailableError(f"the database cannot be used now: {why}")
 
@@ -386,12 +392,10 @@ def is_whole(path: Path) -> bool:
     with path.open("rb"):
         pass
     try:
-        with closing(
-            sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
-        ) as connection:
+        uri = f"{path.absolute().as_uri()}?mode=ro"
+        with closing(sqlite3.connect(uri, uri=True)) as connection:
             return bool(connection.execute("PRAGMA integrity_check(1)").fetchone() == ("ok",))
     except sqlite3.DatabaseError as error:
-        code = error.sqlite_errorcode & 0xFF
-        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        if error.sqlite_errorcode & _PRIMARY_CODE in _DAMAGED:
             return False
         raise OSError(f"{path.name} cannot be read: {type(error).__name__}") from error
