@@ -18,7 +18,10 @@ from service.domain.list_entry import EntryKind
 
 @pytest.mark.parametrize(
     ("given", "kept"),
-    [("en_US", "en-US"), ("de_DE_formal", "de-DE-formal"), ("pt_BR.UTF-8", "pt-BR"), ("", None)],
+    [
+        *(("en_US", "en-US"), ("de_DE_formal", "de-DE-formal"), ("pt_BR.UTF-8", "pt-BR")),
+        *(("", None), ("C.UTF-8", None), ("x-klingon", "x-klingon"), ("i-hak", "i-hak")),
+    ],
 )
 def test_a_locale_is_taken_for_a_language(submit, given, kept):
     assert submit(language=given).comment.language == kept
@@ -46,8 +49,11 @@ def test_an_offset_needs_no_colon_and_seconds_may_leap(submit, given):
                 *("javascript:alert(1)", " java\tscript:alert(1)", "data:text/html,hi"),
                 *("javascript:0;alert(1)", "javascript:0", "data:1;base64,eA==", "vbscript:1"),
                 *("java\u200bscript:alert(1)", "javascript&colon;alert(1)"),
+                *(f"{space}vbscript:1" for space in "\u2000\u205f\u3000\u2029\x85\x9f\ufeff"),
             )
         ),
+        *(("written_at", {"written_at": f"2026-03-01T12:29:59{x}"}) for x in ("-02:60", "+0577")),
+        *(("author.email", {"author": {"email": e}}) for e in (" @x.example", "ann@\u2060 ", "@")),
         ("post.published_at", {"post": {"published_at": "9999-12-31T00:00:00Z"}}),
         ("post.url", {"post": {"url": "vbscript:x"}}),
         ("author.email", {"author": {"email": "not a mail"}}),

@@ -56,9 +56,9 @@ MOST_AHEAD = timedelta(days=1)
 # Blogs give pinned posts a future date.
 _MOST_AHEAD_OF_POST = timedelta(days=365)
 
-_BCP_47 = r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,8}$"
 # A BCP 47 tag, or a locale as WordPress and POSIX write it.
-LOCALE = r"^([A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8}){0,8}([.@][A-Za-z0-9.@_-]{1,40})?)?$"
+_TAG = r"([A-Za-z]{2,8}|[IXix][-_][A-Za-z0-9]{1,8}|C)([-_][A-Za-z0-9]{1,8}){0,8}"
+LOCALE = rf"^({_TAG}([.@][A-Za-z0-9.@_-]{{1,40}})?)?$"
 
 
 def _within_text_limit(text: str) -> str:
@@ -134,7 +134,6 @@ OwnId = Annotated[
     AfterValidator(_no_version),
     Field(json_schema_extra={"not": {"pattern": "@[0-9]+$"}}),
 ]
-Language = Annotated[str, StringConstraints(pattern=_BCP_47)]
 Locale = Annotated[str, StringConstraints(pattern=LOCALE), AfterValidator(language_tag)]
 Address = Annotated[
     str,
@@ -397,7 +396,7 @@ class SettingsRequest(Request):
     )
     ham_cutoff: Cutoff | None = None
     spam_cutoff: Cutoff | None = None
-    languages: list[Language] | None = Field(
+    languages: list[Locale] | None = Field(
         default=None,
         max_length=50,
         description="The languages that comments are usually written in.",

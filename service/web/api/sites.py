@@ -135,7 +135,7 @@ def _merged(present: SiteSettings, given: SettingsRequest) -> SiteSettings:
         if value is not None or name in ("ham_cutoff", "spam_cutoff")
     }
     if "languages" in chosen:
-        chosen["languages"] = tuple(dict.fromkeys(chosen["languages"]))
+        chosen["languages"] = tuple(dict.fromkeys(filter(None, chosen["languages"])))
     try:
         return replace(present, **chosen)
     except ValueError as crossed:

@@ -21,9 +21,6 @@ _HIDDEN = ("_", "unix:")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _PORT = re.compile(r"[0-9]{1,5}(?:[/?#]|\Z)")
 _SCRIPTS = frozenset({"javascript", "vbscript", "data"})
-# Browsers remove the first range before they read a scheme (WHATWG URL, section 4.4); programs that
-# normalise URLs remove the others.
-_LEFT_OUT = re.compile("[\x00-\x20\xa0\xad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]+")
 
 
 def read_address(given: str) -> str | None:
@@ -66,7 +63,8 @@ def is_web_address(given: str) -> bool:
     A host with a port has no scheme. Character references of HTML are decoded, because a page may
     show the URL unescaped.
     """
-    plain = _LEFT_OUT.sub("", unescape(given))
+    # Browsers and programs ignore white space and control characters (WHATWG URL, section 4.4).
+    plain = "".join(filter(str.isprintable, unescape(given))).replace(" ", "")
     scheme = _SCHEME.match(plain)
     name = scheme[1].lower() if scheme else "http"
     has_port = scheme is not None and _PORT.match(plain, scheme.end())
@@ -75,17 +73,18 @@ def is_web_address(given: str) -> bool:
 
 def is_email(given: str) -> bool:
     """Return True if there is text on both sides of an @ (RFC 5321, section 2.3.11)."""
-    name, _, domain = given.rpartition("@")
-    return bool(name and domain)
+    name, _, domain = "".join(filter(str.isprintable, given)).rpartition("@")
+    return bool(name.strip() and domain.strip())
 
 
 def language_tag(given: str) -> str | None:
-    """Return the BCP 47 tag of a locale, as `en-US` for `en_US.UTF-8`; None if it is empty."""
-    return re.split(r"[.@]", given, maxsplit=1)[0].replace("_", "-") or None
+    """Return the BCP 47 tag of a locale, as `en-US` for `en_US.UTF-8`; None if it names none."""
+    tag = re.split(r"[.@]", given, maxsplit=1)[0].replace("_", "-")
+    return None if tag in ("", "C", "POSIX") else tag
 
 
 _RFC_3339 = re.compile(
-    r"\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(?:\.\d{1,60})?(?:[Zz]| ?[+-]\d{2}(?::?\d{2})?)",
+    r"\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(?:\.\d{1,60})?(?:[Zz]| ?[+-]\d{2}(?::?[0-5]\d)?)",
     re.ASCII,
 )
 _LEAP_SECOND = re.compile(r"(?<=[T ]\d\d:(?:14|29|44|59)):60(?!\d)")

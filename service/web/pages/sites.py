@@ -119,7 +119,7 @@ def read_form(given: Mapping[str, str], present: SiteSettings) -> SiteForm:
         for name in {one.field.partition(".")[0] for one in error.problems}:
             problems[name] = gettext(_WRONG[name], most=MAX_UNDO_SECONDS)
     else:
-        asked["languages"] = tuple(asked["languages"])
+        asked["languages"] = tuple(dict.fromkeys(filter(None, asked["languages"])))
     # A field without its previous value counts as changed.
     was = {name: given[f"was_{name}"] for name in _FIELDS if f"was_{name}" in given}
     chosen = {
