@@ -167,7 +167,7 @@ _WORDS: Mapping[str, str] = {
     "homepage": noted("Leave this empty"),
     "send": noted("Send"),
     "sending": noted("Sending …"),
-    "waits": noted("Thank you. Your comment is held until a moderator approves it."),
+    "waits": noted("Your comment was received. A moderator may check it before it is shown."),
     "why": noted("What became of your comment"),
     "shown": noted("Thank you. Your comment is shown here."),
     "away": noted(

@@ -56,7 +56,7 @@ data-comments></script>
 <input type="hidden" name="post_url" value="{page}">
 <label>Your remark <textarea name="message" rows="6" required></textarea></label>
 <button>Off it goes</button></form></html>"""
-WAITS = "Thank you. Your comment is held until a moderator approves it."
+WAITS = "Your comment was received. A moderator may check it before it is shown."
 WHY = "What became of your comment"
 SHOWN = "Thank you. Your comment is shown here."
 

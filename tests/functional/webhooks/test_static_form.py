@@ -232,7 +232,7 @@ def test_who_has_no_script_writes_on_the_service_s_own_page(path, stranger, serv
     # Without it browsers would not say where the form was sent from.
     assert page.headers["Referrer-Policy"] == "same-origin"
     assert "Accept-Language" in page.headers["Vary"]
-    assert "Thank you" in sent.text
+    assert "A moderator may check it before it is shown." in sent.text
     assert f'href="{post}"' in sent.text
     assert only_case(services).comment.post.url == post
 
