@@ -87,7 +87,10 @@ def first_run_command(*, forget: bool) -> None:
         file.unlink()
         click.echo(f"{file} is deleted.")
     else:
-        click.echo(file.read_text(encoding="utf-8"), nl=False)
+        from service.supervisor.prepare import find_working
+
+        with opening.open_services() as services:
+            click.echo(find_working(file.read_text(encoding="utf-8"), services), nl=False)
 
 
 @click.command("doctor")

@@ -12,10 +12,10 @@ import redis
 from service import ENV_PREFIX
 from service.child_processes import die_with
 from service.data_folder import DataFolder, write_private
-from service.domain.errors import ConflictError, ModerationError, StoreUnavailableError
+from service.domain.errors import ConflictError, ModerationError, NotAuthenticatedError
 from service.logs import configure_logging
-from service.moderation.accounts import add_user
-from service.moderation.sites import add_site
+from service.moderation.accounts import add_user, authenticate_user
+from service.moderation.sites import add_site, authenticate_site
 from service.ports.services import Services
 from service.settings import Settings
 from service.start_error import ExitCode, StartError
@@ -49,12 +49,25 @@ def keep_first_run(first: FirstRun, folder: DataFolder, services: Services) -> N
 
     Deletes an earlier start's file once the first moderator has set a password.
     """
+    user = services.users.find(FIRST_MODERATOR)
     if made := secrets_as_text(first):
         write_private(folder.first_run_file, f"{made}\n", replace=True)
-    elif not any(
-        user.name == FIRST_MODERATOR and user.must_change_password for user in services.users.all()
-    ):
+    elif user is None or not user.must_change_password:
         folder.first_run_file.unlink(missing_ok=True)
+
+
+def find_working(kept: str, services: Services) -> str:
+    """Return the kept secrets that still work, and what to run for others."""
+    site, of_moderator, login = kept.partition("  Moderator")
+    try:
+        authenticate_site(site.split()[-1], services)
+    except (IndexError, NotAuthenticatedError):
+        site = "  `slopsieve sites add-key SITE` issues a key\n"
+    try:
+        authenticate_user(FIRST_MODERATOR, login.split()[2], services)
+    except (IndexError, NotAuthenticatedError):
+        of_moderator, login = "", f"  `slopsieve users reset {FIRST_MODERATOR}` makes a password\n"
+    return site + of_moderator + login
 
 
 def prepare_stores(settings: Settings) -> None:
@@ -94,7 +107,7 @@ def send_result(
 def _check_database(wired: Wired) -> None:
     try:
         ping(wired.engine)
-    except StoreUnavailableError as error:
+    except ModerationError as error:
         embedded = wired.settings.database_url is None
         file = f"the database file {wired.folder.database_file} cannot be used ({error})"
         server = (

@@ -42,7 +42,6 @@ def to_text(running: Running, *, with_secrets: bool = True) -> str:
 
     Omit the secrets if the output is not a terminal, because others may read the log.
     """
-    first = running.first_run
     lines = [
         "",
         f"Slopsieve runs, started in {running.seconds:.1f} s. Ctrl-C stops it.",
@@ -52,7 +51,7 @@ def to_text(running: Running, *, with_secrets: bool = True) -> str:
         f"  Review page  {running.url}/review",
         f"  Data         {running.data_dir}",
     ]
-    made = secrets_as_text(first)
+    made = secrets_as_text(running.first_run)
     if made and with_secrets:
         lines += ["", made]
     if made:

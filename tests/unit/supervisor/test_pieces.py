@@ -12,13 +12,15 @@ from click.testing import CliRunner
 from service.cli import cli
 from service.data_folder import DataFolder
 from service.install_commands import check_packages
-from service.moderation.accounts import authenticate_user, change_password
+from service.moderation.accounts import authenticate_user, change_password, reset_password
+from service.moderation.sites import revoke_key
 from service.process_lock import only_one
 from service.start_error import ExitCode, StartError
 from service.supervisor.part import Part, Recipe
 from service.supervisor.prepare import keep_first_run, make_first_accounts
 from service.supervisor.report import FirstRun, Running, to_text
 from service.supervisor.valkey import EmbeddedValkey
+from service.wiring import open_services
 from tests.fakes import Seconds, make_services
 from tests.integration.installation import until
 
@@ -91,16 +93,27 @@ def first_run(folder, *words):
 def test_what_the_first_start_made_is_its_owners_alone_and_found_again_until_it_is_forgotten(
     tmp_path,
 ):
-    folder, services = DataFolder(tmp_path), make_services()
-
-    keep_first_run(FIRST_RUN, folder, services)
-    mode = stat.S_IMODE(folder.first_run_file.stat().st_mode)
-    shown = first_run(folder)
+    folder = DataFolder(tmp_path)
+    with open_services(data_dir=str(tmp_path)) as services:
+        made = make_first_accounts(services)
+        keep_first_run(made, folder, services)
+        mode = stat.S_IMODE(folder.first_run_file.stat().st_mode)
+        shown = first_run(folder)
+        reset_password(made.moderator, services, actor="Ada")
+        after_reset = first_run(folder).output
+        revoke_key(services.sites.list_keys(made.site_id)[0].id, services, actor="Ada")
+        after_both = first_run(folder).output
     forgotten, gone = first_run(folder, "--forget"), first_run(folder)
 
     assert mode == 0o600
-    assert "slop_key" in shown.output
-    assert "once" in shown.output
+    assert f"{made.site_key}\n" in shown.output
+    assert f"{made.password}\n               works once" in shown.output
+    assert made.site_key in after_reset
+    assert made.password not in after_reset
+    assert after_both == (
+        "  `slopsieve sites add-key SITE` issues a key\n"
+        "  `slopsieve users reset moderator` makes a password\n"
+    )
     assert forgotten.exit_code == 0
     assert gone.exit_code == 1
     assert "slopsieve users reset" in gone.output
