@@ -119,8 +119,7 @@ def plain_answer(case: Case, settings: SiteSettings) -> Label | None:
     if case.verdict is None:
         return None
     if case.verdict.outcome is Outcome.UNSURE:
-        holds = settings.holds_unsure or case.verdict.held_by
-        return Label.SPAM if holds else Label.HAM
+        return Label.SPAM if settings.holds_unsure or case.verdict.held_by else Label.HAM
     return Label(case.verdict.outcome.value)
 
 

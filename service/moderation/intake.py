@@ -175,8 +175,7 @@ def _judge(
     comment: Comment, services: Services, found: ReadToken | None, *, was_sent: bool
 ) -> FormToken | None:
     if not was_sent:
-        is_asked = services.spent_tokens.are_used_by(comment.site_id)
-        return FormToken.MISSING if is_asked else None
+        return FormToken.MISSING if services.spent_tokens.are_used_by(comment.site_id) else None
     if found is None:
         return FormToken.FORGED
     if not timedelta() <= services.clock() - found.issued_at <= TOKEN_LIFE:

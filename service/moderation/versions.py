@@ -49,8 +49,7 @@ def tidy_versions(services: Services, *, keep: int) -> int:
     """
     services.versions.drop_leftovers(older_than=_LEFTOVERS_KEPT)
     retrainings = services.retrainings.recent(limit=_LOOKED_BACK)
-    now = services.clock()
-    if any(one.is_running(now) for one in retrainings):
+    if any(one.is_running(services.clock()) for one in retrainings):
         return 0
     there = {version.name for version in services.versions.all()}
     refused = [name for name in _refused(retrainings) if name in there]

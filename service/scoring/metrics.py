@@ -139,8 +139,7 @@ def brier_score(is_spam: Flags, p_spam: Scores) -> float:
     every comment scores prevalence x (1 - prevalence): a useful model stays below that.
     """
     if not is_spam.size:
-        msg = "a Brier score needs at least one comment"
-        raise ValueError(msg)
+        raise ValueError("a Brier score needs at least one comment")
     return float(np.mean((p_spam - is_spam) ** 2))
 
 

@@ -247,8 +247,7 @@ class DecisionStore(SqlStore):
             .order_by(decisions.c.seq.desc())
             .limit(limit)
         )
-        newest_first = [(row.seq, row.comment_id) for row in self._rows(query)]
-        return newest_first[::-1]
+        return [(row.seq, row.comment_id) for row in self._rows(query)][::-1]
 
     def last_change(self) -> tuple[int, int]:
         """Return the numbers of the newest decision and of the newest entry in the audit log.

@@ -106,8 +106,7 @@ class RetrainingStore(SqlStore):
 
 def _get(tx: sa.Connection, retraining_id: str) -> Retraining:
     query = sa.select(retrainings).where(retrainings.c.id == retraining_id)
-    row = tx.execute(query).one_or_none()
-    return _retraining_from(known(row, "retraining", retraining_id))
+    return _retraining_from(known(tx.execute(query).one_or_none(), "retraining", retraining_id))
 
 
 def _values(one: Retraining) -> Values:

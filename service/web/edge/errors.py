@@ -264,5 +264,4 @@ def register_errors(app: Flask, error_page: Callable[[int], Response]) -> None:
 
 def wants_page() -> bool:
     """Return True if the client prefers HTML to JSON, as browsers do."""
-    best = request.accept_mimetypes.best_match(["application/json", "text/html"])
-    return best == "text/html"
+    return request.accept_mimetypes.best_match(["application/json", "text/html"]) == "text/html"

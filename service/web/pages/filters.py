@@ -86,8 +86,7 @@ def site_name(site_id: SiteId) -> str:
 
 def seen_ids(cases: Iterable[Case]) -> set[str]:
     """Return the ids of the comments whose sites the signed-in user sees."""
-    user = moderator()
-    return {case.comment.id for case in cases if user.sees(case.comment.site_id)}
+    return {case.comment.id for case in cases if moderator().sees(case.comment.site_id)}
 
 
 @pages.app_template_filter()

@@ -69,8 +69,7 @@ def sign_in() -> ResponseReturnValue:
             _start_session(user)
             return redirect(target, HTTPStatus.SEE_OTHER)
     except NotAuthenticatedError:
-        refusal = gettext("Incorrect name or password.")
-        return _sign_in_page(refusal), HTTPStatus.FORBIDDEN
+        return _sign_in_page(gettext("Incorrect name or password.")), HTTPStatus.FORBIDDEN
     session.clear()
     session[_PENDING] = {
         "user": user.id,

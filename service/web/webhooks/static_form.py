@@ -81,8 +81,7 @@ def serve(received: Received) -> ResponseReturnValue:
     added, _ = keep_in_line(new)
     log.info("form received", extra={"hook": received.hook.id})
     comment = replace(new.comment, id=added.comment_id)
-    statement_url = services.statements.url_of_comment(comment)
-    return _thank(fields, received.site, statement_url)
+    return _thank(fields, received.site, services.statements.url_of_comment(comment))
 
 
 def preflight(received: Received) -> Response:
