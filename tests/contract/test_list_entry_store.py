@@ -2,16 +2,18 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 
 import pytest
 import sqlalchemy as sa
 
 from service.domain.errors import ConflictError, NotFoundError
 from service.domain.list_entry import Effect, EntryFilter, EntryKind
+from service.domain.verdict import Outcome
 from service.stores.sql.list_entries import BookKeeper
 from service.stores.sql.tables import list_entries
 from tests.contract.conftest import leaf_through
-from tests.factories import NOW, SITE, make_comment, make_entry
+from tests.factories import NOW, SITE, keep_one, make_comment, make_entry, make_verdict
 
 
 def ids(entries) -> list[str]:
@@ -162,12 +164,17 @@ def test_a_persons_entries_are_forgotten_for_good_and_shared_ones_stay(stores):
     other = make_entry(kind=EntryKind.EMAIL, keys=("other",))
     stores.list_entries.add([email, address, shared, other])
     stores.list_entries.remove(email.id, by="Ola", at=NOW)
+    following = {one: keep_one(stores) for one in (address, shared, other)}
+    spam = partial(make_verdict, outcome=Outcome.SPAM)
+    given = [spam(kept, instruction=one.instruction) for one, kept in following.items()]
+    stores.verdicts.add(given, audit=frozenset())
 
     known = stores.list_entries.known_by(["old", "addr"])
     gone = stores.list_entries.forget(["old", "addr"])
 
     assert ids(known) == [email.id, address.id]
-    assert gone == 2
+    told = [case.verdict.instruction.reason for case in map(stores.cases.get, following.values())]
+    assert (gone, told) == (2, ["erased", shared.reason, other.reason])
     assert set(ids(stores.list_entries.in_force(NOW))) == {shared.id, other.id}
     with pytest.raises(NotFoundError):
         stores.list_entries.get(email.id)

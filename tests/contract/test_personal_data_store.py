@@ -42,6 +42,7 @@ from tests.factories import (
     keep_one,
     make_comment,
     make_decision,
+    make_entry,
     make_full_comment,
     make_report,
     make_verdict,
@@ -240,7 +241,10 @@ def test_a_withdrawn_comment_keeps_no_word_of_its_author_and_no_trace_of_its_sen
 
 def test_verdict_decisions_and_reports_of_a_withdrawn_comment_stay_without_notes(stores):
     comment = make_full_comment()
-    keep_given(stores, comment, outcome=Outcome.SPAM)
+    keep_given(stores, comment)
+    followed = make_entry(reason=f"{MARK} again").instruction
+    verdict = make_verdict(comment.id, Outcome.SPAM, instruction=followed)
+    stores.verdicts.add([verdict], audit=frozenset())
     stores.reports.add(make_report(comment.id))
     for ruling in (Ruling.APPROVE, Ruling.REJECT):
         decision = make_decision(f"d-{ruling}", comment.id, ruling, note=f"{MARK} again")
@@ -251,7 +255,9 @@ def test_verdict_decisions_and_reports_of_a_withdrawn_comment_stay_without_notes
 
     after = stores.cases.get(comment.id)
     decisions = tuple(replace(one, note=None) for one in before.decisions)
-    assert after == replace(before, comment=after.comment, decisions=decisions, withdrawn_at=LATER)
+    kept = {"comment": after.comment, "decisions": decisions, "withdrawn_at": LATER}
+    erased = replace(verdict, instruction=replace(followed, label=None, reason="erased"))
+    assert after == replace(before, verdict=erased, **kept)
 
 
 def test_a_withdrawn_comment_waits_for_no_verdict(stores):

@@ -32,6 +32,7 @@ from tests.factories import (
     make_comment,
     make_decision,
     make_delivery,
+    make_entry,
     make_report,
     make_signal,
     make_verdict,
@@ -83,6 +84,7 @@ WEIGHED = tuple(
 )
 def test_a_verdict_comes_back_as_it_was_to_the_last_bit(stores, told):
     kept = keep_one(stores)
+    stores.list_entries.add([make_entry(id="ent_1")])
     verdict = make_verdict(kept, **told)
 
     stores.verdicts.add([verdict], audit=frozenset())

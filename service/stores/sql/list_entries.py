@@ -29,7 +29,7 @@ from service.stores.sql.base import (
 )
 from service.stores.sql.engine import reading
 from service.stores.sql.rows import Values, reader, writer
-from service.stores.sql.tables import comments, list_entries, list_version, sites
+from service.stores.sql.tables import comments, list_entries, list_version, sites, verdicts
 
 log = logging.getLogger(__name__)
 
@@ -38,6 +38,7 @@ _LIST = "entries"
 _ONLY_ROW = 1
 _entry_values, _entry_from = writer(ListEntry), reader(ListEntry)
 _PERSONAL = (EntryKind.EMAIL.value, EntryKind.ADDRESS.value)
+_copy, _ERASED = verdicts.c.instruction, {"label": None, "reason": "erased"}
 
 
 class ListEntryStore(SqlStore):
@@ -113,12 +114,13 @@ class ListEntryStore(SqlStore):
     def forget(self, tx: sa.Connection, keys: Sequence[str]) -> int:
         """Delete the entries for an e-mail or IP address with one of these keys; return how many.
 
-        Entries for networks, domains and phrases stay, because other people share them.
+        Verdicts lose their reasons. Shared entries for networks, domains and phrases stay.
         """
         # Locked first, so that an entry that is being added meanwhile is found.
         _count_change(tx)
         gone = _known_by(tx, frozenset(keys))
         execute_in(tx, sa.delete(list_entries), _c.id, gone)
+        erase_copies(tx, None, forgotten=True)
         return len(gone)
 
     def known_by(self, keys: Sequence[str]) -> list[ListEntry]:
@@ -203,6 +205,22 @@ def _is_of_erased(tx: sa.Connection, entry: ListEntry) -> bool:
     )
     query = sa.select(comments.c.id).where(comments.c.id == entry.comment_id, has_keys)
     return tx.scalar(query) is None
+
+
+def erase_copies(tx: sa.Connection, ids: Sequence[str] | None, *, forgotten: bool = False) -> None:
+    """Erase value and reason of entries, or of `forgotten` ones, in verdicts, with None in all."""
+    own_id = verdicts.c.comment_id
+    known = set(tx.scalars(sa.select(_c.id))) if forgotten else ()
+    # Compared here, because PostgreSQL cannot read JSON with a NUL.
+    query = sa.select(own_id, _copy).where(_copy.is_not(None)).order_by(own_id)
+    found = tx.execute(query) if ids is None else rows_in(tx, query, own_id, ids)
+    changes = [
+        {"of": of, "instruction": copy | _ERASED}
+        for of, copy in found
+        if copy["entry_id"] not in known and not _ERASED.items() <= copy.items()
+    ]
+    if changes:
+        tx.execute(sa.update(verdicts).where(own_id == sa.bindparam("of")), changes)
 
 
 def _mark(

@@ -34,6 +34,7 @@ from service.stores.sql.campaigns import delete_traits
 from service.stores.sql.cases import load_cases
 from service.stores.sql.deliveries import insert_deliveries
 from service.stores.sql.engine import reading
+from service.stores.sql.list_entries import erase_copies
 from service.stores.sql.rows import Row, sender_values, sent_values
 from service.stores.sql.search import domain_need, leave_out, match_terms, matching, site_needs
 from service.stores.sql.tables import (
@@ -141,9 +142,9 @@ class PersonalDataStore(SqlStore):
     ) -> int:
         """Delete the comments' text, names and senders; return how many were withdrawn now.
 
-        Deletes the text, author, sender's keys, user agent, excerpt, traits, appeal and moderators'
-        notes, and removes the comment from its campaign and all queues. Verdict, decisions and log
-        stay for the figures. The digests stay, so that the same comment is a REPEAT.
+        Deletes the text, author, sender's keys, user agent, excerpt, traits, appeal, moderators'
+        notes and the verdict's copy of a list entry, and removes the comment from its campaign and
+        all queues. Verdict, decisions and log stay for the figures, digests to recognise a REPEAT.
 
         Comments that no longer match `only` are skipped. `deliveries` of the others, and the result
         of `act`, called for 0 too, are stored in the same transaction.
@@ -162,6 +163,7 @@ class PersonalDataStore(SqlStore):
         # A moderator's note may name or quote the person.
         unnote = sa.update(decisions).where(decisions.c.note.is_not(None)).values(note=None)
         execute_in(tx, unnote, decisions.c.comment_id, withdrawn)
+        erase_copies(tx, withdrawn)
         leave_out(tx, withdrawn)
         delete_traits(tx, withdrawn)
         insert_deliveries(tx, [one for one in deliveries if one.comment_id in withdrawn])

@@ -28,6 +28,7 @@ from service.stores.sql.campaigns import insert_traits
 from service.stores.sql.cases import load_cases
 from service.stores.sql.deliveries import hasten_callbacks, insert_deliveries, insert_of_locked
 from service.stores.sql.engine import reading
+from service.stores.sql.list_entries import erase_copies
 from service.stores.sql.review_queue import (
     POSITION_COLUMNS,
     lock_position,
@@ -83,9 +84,9 @@ class VerdictStore(SqlStore):
         """Store the verdicts of comments that have none; return the ids of those comments.
 
         Comments in `audit` go to moderators as the random audit sample. `deliveries` and `traits`
-        of the returned comments are stored in the same transaction, except the traits of senders
-        who were erased meanwhile. For comments that are already decided or reported, the result of
-        `tell` is stored instead of `deliveries`.
+        of the returned comments are stored in the same transaction, but no traits of senders nor
+        reasons of entries that were erased meanwhile. For comments that are already decided or
+        reported, the result of `tell` is stored instead of `deliveries`.
         """
         first = {verdict.comment_id: verdict for verdict in reversed(verdicts)}
         if not first:
@@ -98,6 +99,8 @@ class VerdictStore(SqlStore):
             told += tell(load_cases(tx, spoken_of))
         hasten_callbacks(tx, sorted(positions), at=verdicts[0].judged_at)
         insert_of_locked(tx, told)
+        if copies := [key for key in positions if first[key].instruction]:
+            erase_copies(tx, copies, forgotten=True)
         # Excludes senders who were erased while their comment was judged.
         kept = [
             one
