@@ -63,7 +63,7 @@ def demo_command(services: Services, count: int, url: str | None) -> None:
     rows = random.Random(_SEED).sample(rows, min(count, len(rows)))  # noqa: S311  # no secret
     site = next((one for one in services.sites.all() if one.name == "demo"), None)
     if site is None:
-        _, issued = add_site("demo", services, actor=_ACTOR)
+        _, [issued] = add_site("demo", services, actor=_ACTOR)
     else:
         issued = issue_key(site.id, services, actor=_ACTOR)
     started = time.monotonic()

@@ -29,10 +29,10 @@ sites_group = click.Group("sites")
 @opening.with_json_services
 def sites_add(services: Services, name: str, *, akismet: bool) -> None:
     """Add a site and print its first key, which is shown only once."""
-    site, issued = sites.add_site(name, services, actor=opening.ACTOR)
-    row = {"site_id": site.id, "name": site.name, "key_id": issued.key.id, "key": issued.secret}
-    if akismet:
-        row |= _akismet_key(site, services)
+    site, issued = sites.add_site(name, services, actor=opening.ACTOR, akismet=akismet)
+    row = {"site_id": site.id, "name": site.name}
+    for prefix, one in zip(("", "akismet_"), issued, strict=False):
+        row |= {f"{prefix}key_id": one.key.id, f"{prefix}key": one.secret}
     output.print_rows([row])
 
 
@@ -79,7 +79,9 @@ def sites_add_akismet_key(services: Services, site: Site) -> None:
     It is valid only for Akismet calls. Rotating a site's keys does not change it; `revoke-key` ends
     it.
     """
-    output.print_rows([{"site_id": site.id, **_akismet_key(site, services)}])
+    issued = sites.issue_key(site.id, services, actor=opening.ACTOR, is_akismet=True)
+    row = {"site_id": site.id, "akismet_key_id": issued.key.id, "akismet_key": issued.secret}
+    output.print_rows([row])
 
 
 @sites_group.command("rotate-key")
@@ -186,11 +188,6 @@ def sites_set(
 def _print_key(issued: sites.IssuedKey) -> None:
     key = issued.key
     output.print_rows([{"site_id": key.site_id, "key_id": key.id, "key": issued.secret}])
-
-
-def _akismet_key(site: Site, services: Services) -> dict[str, str]:
-    issued = sites.issue_akismet_key(site.id, services, actor=opening.ACTOR)
-    return {"akismet_key_id": issued.key.id, "akismet_key": issued.secret}
 
 
 def _site_row(site: Site) -> dict[str, object]:

@@ -33,6 +33,7 @@ DEFAULT_OVERLAP = timedelta(days=7)
 _AKISMET_KEY = re.compile(r"[0-9a-f]{12}")
 _AKISMET_KEY_CHARS = 12
 _MAX_BLOG_CHARS = 2_048
+_ISSUE = {False: "issue key", True: "issue Akismet key"}
 _INVALID_KEY = "this key is unknown, expired or revoked"
 
 
@@ -44,20 +45,20 @@ class IssuedKey:
     secret: str
 
 
-def add_site(name: str, services: Services, *, actor: str) -> tuple[Site, IssuedKey]:
-    """Create a site and its first key. Raises `InvalidInputError`, `ConflictError` if it exists."""
+def add_site(
+    name: str, services: Services, *, actor: str, akismet: bool = False
+) -> tuple[Site, list[IssuedKey]]:
+    """Create a site with a key and one for Akismet. Raises `InvalidInputError`, `ConflictError`."""
     name = name.strip()
     if not name or len(name) > _MAX_NAME_CHARS or not name.isprintable():
         remedy = f"give 1 to {_MAX_NAME_CHARS} printable characters"
         problem = "is empty, too long or has unprintable characters"
         raise invalid_input("name", problem, remedy)
     site = Site(id=SiteId(services.new_id("site")), name=name, created_at=services.clock())
-    issued = _new_key(site.id, services)
-    acts = (
-        make_act(services, actor=actor, act="add site", subject=site.id),
-        make_act(services, actor=actor, act="issue key", subject=issued.key.id),
-    )
-    services.sites.add(site, key=issued.key, acts=acts)
+    issued = [_new_key(site.id, services, is_akismet=one) for one in sorted({False, akismet})]
+    done = [("add site", site.id), *((_ISSUE[one.key.is_akismet], one.key.id) for one in issued)]
+    acts = [make_act(services, actor=actor, act=act, subject=subject) for act, subject in done]
+    services.sites.add(site, keys=[one.key for one in issued], acts=acts)
     return site, issued
 
 
@@ -67,33 +68,24 @@ def issue_key(
     *,
     actor: str,
     expiring: Mapping[str, datetime] | None = None,
+    is_akismet: bool = False,
 ) -> IssuedKey:
     """Issue a key and let others expire. Raises `NotFoundError`, `ConflictError` with 50 keys."""
     valid = sum(key.is_valid(services.clock()) for key in services.sites.list_keys(site_id))
     if valid >= _MAX_VALID_KEYS:
         msg = f"this site has {valid} valid keys; revoke those that are no longer used"
         raise ConflictError(msg)
-    issued = _new_key(site_id, services)
+    issued = _new_key(site_id, services, is_akismet=is_akismet)
     acts = [
-        make_act(services, actor=actor, act="issue key", subject=issued.key.id),
+        make_act(services, actor=actor, act=_ISSUE[is_akismet], subject=issued.key.id),
         *(make_act(services, actor=actor, act="expire key", subject=one) for one in expiring or ()),
     ]
     services.sites.add_key(issued.key, expiring=expiring, acts=acts)
     return issued
 
 
-def issue_akismet_key(site_id: SiteId, services: Services, *, actor: str) -> IssuedKey:
-    """Issue a key for Akismet calls only. Raises `NotFoundError` for an unknown site.
-
-    Its 48 bits need a keyed hash. Late verdicts contain the key, so it is derived from its id.
-    """
-    issued = _new_key(site_id, services, is_akismet=True)
-    act = make_act(services, actor=actor, act="issue Akismet key", subject=issued.key.id)
-    services.sites.add_key(issued.key, acts=[act])
-    return issued
-
-
-def _new_key(site_id: SiteId, services: Services, *, is_akismet: bool = False) -> IssuedKey:
+def _new_key(site_id: SiteId, services: Services, *, is_akismet: bool) -> IssuedKey:
+    # Late verdicts contain an Akismet key, so it is derived from its id. 48 bits need a keyed hash.
     key_id = services.new_id(AKISMET_KEY_ID if is_akismet else "key")
     secret = akismet_secret(key_id, services) if is_akismet else _KEY_PREFIX + services.new_secret()
     key = SiteKey(

@@ -35,7 +35,7 @@ def make_first_accounts(services: Services) -> FirstRun:
     # Another machine may have added them to the same database.
     if not services.sites.all():
         with suppress(ConflictError):
-            site, issued = add_site(FIRST_SITE, services, actor=_ACTOR)
+            site, [issued] = add_site(FIRST_SITE, services, actor=_ACTOR)
             made = replace(made, site_id=site.id, site_key=issued.secret)
     if not services.users.all():
         with suppress(ConflictError):

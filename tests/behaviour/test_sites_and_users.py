@@ -25,7 +25,7 @@ from tests.functional.moderators import review_queue
 
 
 def test_a_rotated_key_works_until_the_overlap_has_passed(services, clock):
-    site, old = add_site("Garden", services, actor="test")
+    site, [old] = add_site("Garden", services, actor="test")
     new = rotate_keys(site.id, services, actor="test", overlap=timedelta(days=7))
 
     clock.advance(days=6)

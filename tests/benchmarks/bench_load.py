@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-from service.moderation.sites import add_site, issue_akismet_key
+from service.moderation.sites import add_site, issue_key
 from service.stores.sql import create_engine
 from service.wiring import open_services
 from tests.benchmarks.faults import wait_until_quiet
@@ -90,7 +90,7 @@ def add_sites(up: Mapping[str, Any]) -> list[str]:
     """Add the sites that the requests come to; return their Akismet keys."""
     with open_services(data_dir=up["data_dir"]) as services:
         sites = [add_site(f"load {n}", services, actor="load")[0] for n in range(_SITES)]
-        return [issue_akismet_key(site.id, services, actor="load").secret for site in sites]
+        return [issue_key(s.id, services, actor="load", is_akismet=True).secret for s in sites]
 
 
 def make_requests(url: str, keys: Sequence[str]) -> Iterator[bytes]:

@@ -205,7 +205,7 @@ class Faults:
     def new_client(self, name: str) -> Client:
         """Return the client of a new site that is notified at the receiver."""
         with open_services(data_dir=str(self.data)) as services:
-            site, key = add_site(name, services, actor="faults")
+            site, [key] = add_site(name, services, actor="faults")
             endpoint = Endpoint(site_id=site.id, url=self.receiver.site.url(), secrets=(_SECRET,))
             services.endpoints.put(endpoint)
         return Client(self.up["url"], key.secret, name)

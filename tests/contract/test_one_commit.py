@@ -148,7 +148,9 @@ def test_accounts_keys_and_lists_are_logged_with_what_changes(stores):
         stores.second_factors.use_recovery("u1", "a", act=act)
     for _ in range(2):
         stores.second_factors.remove("u1", act=entry("remove"))
-    stores.sites.add(make_site(id="site-3", name="Three"), key=keys[0], acts=[entry("site")])
+    with pytest.raises(ConflictError):
+        stores.sites.add(make_site(id="site-3", name="Three"), keys=[*keys, keys[0]])
+    stores.sites.add(make_site(id="site-3", name="Three"), keys=keys[:1], acts=[entry("site")])
     stores.sites.add_key(keys[1], expiring={"k1": NOW}, acts=[entry("key")])
     stores.sites.end_key("k2", revoked_at=NOW, act=entry("end"))
     stores.list_entries.add([blocked], act=act)

@@ -13,7 +13,7 @@ from service.domain.decision import Ruling
 from service.domain.sender import History, Record, TrackRecord
 from service.moderation.decisions import decide_comment
 from service.moderation.judging import judge_comments
-from service.moderation.sites import issue_akismet_key
+from service.moderation.sites import issue_key
 from service.ports.models import JudgingModel
 from service.scoring.classifier import model_input
 from service.scoring.weights import Cutoffs
@@ -165,7 +165,7 @@ def test_many_likes_are_no_copies_of_each_other(submit, services, classifier):
 
 
 def test_akismet_says_what_kind_it_is(app, services):
-    key = issue_akismet_key(SITE, services, actor="test").secret
+    key = issue_key(SITE, services, actor="test", is_akismet=True).secret
     form = {"api_key": key, "blog": "https://blog.example/", "user_ip": "", "comment_type": "like"}
 
     app.test_client().post("/1.1/comment-check", data=form | {"comment_author": "Hans"})

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from service.domain.delivery import Platform
-from service.moderation.sites import issue_akismet_key
+from service.moderation.sites import issue_key
 from service.web.app import create_app
 from service.web.edge.config import WebConfig
 from tests.factories import SITE
@@ -57,7 +57,7 @@ def _bearer(key: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("what", GUESSES)
 def test_guessing_ends_in_429_and_shuts_no_neighbour_out(services, site_key, what, caplog):
-    akismet_key = issue_akismet_key(SITE, services, actor="test").secret
+    akismet_key = issue_key(SITE, services, actor="test", is_akismet=True).secret
     add_hook(services, Platform.GITHUB)
     rights = dict(zip(GUESSES, (site_key, "a token", akismet_key, SECRET), strict=True))
     client = _app(services, metrics_token="a token").test_client()

@@ -69,7 +69,7 @@ class Installation:
         )
         migrate(self.wired.engine)
         self.services = self.wired.services
-        self.site, self.key = add_site("Radiator blog", self.services, actor="test")
+        self.site, [self.key] = add_site("Radiator blog", self.services, actor="test")
 
     def start_worker(self, seconds_a_batch: float) -> subprocess.Popen[bytes]:
         """Start the odd worker with this delay."""

@@ -48,13 +48,13 @@ class SiteStore(SqlStore):
         tx: sa.Connection,
         site: Site,
         *,
-        key: SiteKey | None = None,
+        keys: Sequence[SiteKey] = (),
         acts: Sequence[AuditEntry] = (),
     ) -> None:
-        """Add a site, its first key and log entries. Raise `ConflictError` if its name is taken."""
+        """Add a site, its keys and log entries. Raise `ConflictError` if its name is taken."""
         if not insert_new(tx, sites, _site_values(site)):
             raise ConflictError("there is a site of that name already")
-        if key is not None:
+        for key in keys:
             _insert_key(tx, key)
         insert_entries(tx, *acts)
 

@@ -7,6 +7,7 @@ cookie.
 import re
 from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 
@@ -30,7 +31,6 @@ from service.moderation.sites import (
     add_site,
     change_site_settings,
     forget_taught,
-    issue_akismet_key,
     issue_key,
     revoke_key,
     rotate_keys,
@@ -66,7 +66,7 @@ _FIELDS = ("mode", "languages", "undo_seconds", *_CUTOFFS, *_SWITCHES)
 _ISSUING: Mapping[str, Callable[..., IssuedKey]] = {
     "api": issue_key,
     "rotate": rotate_keys,
-    "akismet": issue_akismet_key,
+    "akismet": partial(issue_key, is_akismet=True),
 }
 # The minimum and maximum by field, from the API's model.
 _LIMITS = {
@@ -169,7 +169,7 @@ def sites() -> ResponseReturnValue:
 def add() -> ResponseReturnValue:
     name = request.form.get("name", "")
     try:
-        site, issued = add_site(name, services, actor=moderator().name)
+        site, [issued] = add_site(name, services, actor=moderator().name)
     except InvalidInputError:
         problem = gettext("Give a name of 1 to 100 characters that can be printed.")
         return _show_list(name=name, problem=problem)

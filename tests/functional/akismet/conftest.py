@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from models.inputs import ModelOutput
-from service.moderation.sites import issue_akismet_key
+from service.moderation.sites import issue_key
 from service.ports.services import Services
 from service.web.akismet import views
 from tests.factories import SITE
@@ -46,7 +46,7 @@ def classifier() -> FixedClassifier:
 @pytest.fixture
 def key(services: Services) -> str:
     """A valid Akismet key of the factories' site."""
-    return issue_akismet_key(SITE, services, actor="test").secret
+    return issue_key(SITE, services, actor="test", is_akismet=True).secret
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ from service.domain.decision import Mode, Ruling
 from service.domain.errors import StoreUnavailableError
 from service.moderation.decisions import decide_comment
 from service.moderation.published import list_published
-from service.moderation.sites import issue_akismet_key
+from service.moderation.sites import issue_key
 from service.web.app import create_app
 from service.web.edge.config import WebConfig
 from tests.factories import SITE
@@ -82,7 +82,7 @@ def test_an_akismet_key_fits_wordpress_and_is_kept_as_a_keyed_hash(services, key
 def another(services, **config) -> Akismet:
     """Return a client of an application over these services."""
     app = create_app(services, WebConfig(secret_key=SECRET_KEY, **config), {})
-    key = issue_akismet_key(SITE, services, actor="test").secret
+    key = issue_key(SITE, services, actor="test", is_akismet=True).secret
     return Akismet(client=app.test_client(), key=key)
 
 
