@@ -360,7 +360,7 @@ def test_comments_are_found_by_the_ids_that_their_site_gave_them_withdrawn_ones_
 
 
 OWN = "github:IC_1"
-LATER = NOW + timedelta(seconds=1)
+LATER, DAY = NOW + timedelta(seconds=1), timedelta(days=1)
 
 
 def written(**changes) -> NewComment:
@@ -378,7 +378,8 @@ def note(stores, site_comment_id=OWN, site_id=SITE, at=NOW, deleted_at=NOW):
         ({}, AddOutcome.DELETED),
         ({"written_at": None}, AddOutcome.DELETED),
         ({"site_comment_id": f"{OWN}@2"}, AddOutcome.DELETED),
-        ({"written_at": LATER}, AddOutcome.NEW),
+        ({"written_at": LATER, "received_at": LATER}, AddOutcome.NEW),
+        *(({"written_at": LATER + ahead}, AddOutcome.DELETED) for ahead in (0 * DAY, DAY / 3)),
         ({"site_comment_id": "github:IC_2"}, AddOutcome.NEW),
         ({"site_comment_id": None}, AddOutcome.NEW),
         ({"site_id": OTHER_SITE}, AddOutcome.NEW),
@@ -396,6 +397,15 @@ def test_what_was_written_before_its_deletion_is_never_kept(stores, comment, out
     assert [case.comment.text for case in kept] == (
         ["Quastenflosser."] if outcome is AddOutcome.NEW else []
     )
+
+
+def test_by_a_clock_that_is_ahead_too_what_is_written_later_is_kept(stores):
+    note(stores, deleted_at=NOW + DAY)
+
+    sent = [written(written_at=at + DAY, received_at=LATER) for at in (NOW, LATER)]
+
+    answers = [stores.comments.add([one])[0].outcome for one in sent]
+    assert answers == [AddOutcome.DELETED, AddOutcome.NEW]
 
 
 @pytest.mark.parametrize("takes_back", ["forget", "prune"])

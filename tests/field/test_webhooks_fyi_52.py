@@ -5,6 +5,7 @@ With https://github.com/huggingface/hub-docs/pull/2749.
 
 import copy
 from datetime import timedelta
+from functools import partial
 
 import pytest
 
@@ -21,12 +22,12 @@ def standard(send, kind, at="2026-03-01T11:58:00Z", **data):
     return send(Platform.STANDARD, sent, message_id=f"msg-{kind}-{at}")
 
 
-def by_standard(send, *, deleted):
+def by_standard(send, *, deleted, **changes):
     if deleted:
         return standard(
             send, "comment.deleted", site_comment_id="c-1001", at="2026-03-01T12:00:00Z"
         )
-    return standard(send, "comment.created")
+    return standard(send, "comment.created", **STANDARD["data"] | changes)
 
 
 def by_github(send, *, deleted):
@@ -34,14 +35,19 @@ def by_github(send, *, deleted):
     return send(Platform.GITHUB, sent, {"X-GitHub-Event": "issue_comment"})
 
 
-def by_discourse(send, *, deleted):
-    event = "post_destroyed" if deleted else "post_created"
-    at = "2026-03-01T11:59:00.000Z" if deleted else None
-    sent = {"post": DISCOURSE_POST["post"] | {"deleted_at": at}}
+def by_discourse(send, *, deleted, event="post_created", **later):
+    event = "post_destroyed" if deleted else event
+    at = {"deleted_at": "2026-03-01T11:59:00.000Z" if deleted else None}
+    sent = {"post": DISCOURSE_POST["post"] | (at if deleted else at | later)}
     return send(Platform.DISCOURSE, sent, {"X-Discourse-Event": event})
 
 
-@pytest.mark.parametrize("deliver", [by_standard, by_github, by_discourse])
+EDITED = {"deleted_at": "2026-03-01T11:59:00Z", "updated_at": "2026-03-01T11:59:30Z"}
+WAYS = [partial(by_discourse, event=f"post_{done}", **EDITED) for done in ("created", "edited")]
+WAYS += [by_standard, partial(by_standard, written_at="2026-03-01T13:30:00Z")]
+
+
+@pytest.mark.parametrize("deliver", [by_github, by_discourse, *WAYS])
 def test_a_comment_that_was_deleted_before_it_came_is_not_kept(send, services, deliver):
     gone = deliver(send, deleted=True)
     created = deliver(send, deleted=False)
@@ -69,7 +75,8 @@ def test_the_api_takes_a_deletion_by_the_sites_own_id(api, services):
     first = api.delete("/v1/comments?site_comment_id=wp-7")
     written = {"site_comment_id": "wp-7", "text": "Thanks!", "written_at": "2026-03-01T11:58:00Z"}
     created = api.post("/v1/comments?wait=5", json=written)
-    batch = api.post("/v1/comments/batch", json={"comments": [written]})
+    ahead = written | {"written_at": "2026-03-02T02:00:00Z"}
+    batch = api.post("/v1/comments/batch", json={"comments": [ahead]})
     other = api.post("/v1/comments", json=written | {"site_comment_id": "wp-8"})
     last = api.delete("/v1/comments?site_comment_id=wp-8")
 

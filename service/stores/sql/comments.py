@@ -70,9 +70,9 @@ class CommentStore(SqlStore):
         A comment with the id, idempotency key or `site_comment_id` of an earlier one of its site is
         a REPEAT if their `fingerprint()` agrees, otherwise a CONFLICT; so is a comment to be kept
         if the earlier one is not. This holds within a call and under concurrent calls: exactly one
-        comment with a key is NEW. A comment written before its recorded deletion is DELETED, even
-        if both arrive concurrently. `queued_at` is as in `mark_queued`. Raise `NotFoundError`, and
-        add nothing, if a site is unknown.
+        comment with a key is NEW. A comment not known to be written after its recorded deletion is
+        DELETED, even if both arrive concurrently. `queued_at` is as in `mark_queued`. Raise
+        `NotFoundError`, and add nothing, if a site is unknown.
         """
         if not comments:
             return []
@@ -380,19 +380,20 @@ def _resolve(row: Values, held: Mapping[str, Values]) -> Added:
 def _find_deleted(tx: sa.Connection, rows: Sequence[Values]) -> set[CommentId]:
     """Return the comments that were deleted at their site after they were written."""
     digest = early_deletions.c.site_comment_digest
-    query = sa.select(digest, early_deletions.c.deleted_at)
+    query = sa.select(digest, early_deletions.c.deleted_at, early_deletions.c.noted_at)
     # A deletion applies to every version.
     named = {
         row["id"]: site_comment_digest(row["site_id"], unversioned(own))
         for row in rows
         if (own := row["site_comment_id"])
     }
-    deleted_at = dict(rows_in(tx, query, digest, sorted(set(named.values()))))
+    deletions = {key: [at] for key, *at in rows_in(tx, query, digest, sorted({*named.values()}))}
     return {
         row["id"]
         for row in rows
-        if (at := deleted_at.get(named.get(row["id"])))
-        and (row["written_at"] is None or row["written_at"] <= at)
+        for at, noted in deletions.get(named.get(row["id"]), ())
+        # A date ahead of our clock says nothing, unless the deletion's was as far ahead.
+        if not at < (row["written_at"] or at) <= row["received_at"] + max(at - noted, timedelta())
     }
 
 

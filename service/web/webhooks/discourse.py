@@ -34,14 +34,15 @@ def read(received: Received) -> Event | None:
     # Discourse sends JSON, whatever content type is chosen there.
     post = read_json(received.body).of("post")
     site_comment_id = own_id(_NAME, require(post.id("id"), "post.id"))
-    if event == "post_destroyed" and services.applied.get(received.site.id, site_comment_id):
-        # Slopsieve deleted it. Undoing the rejection recovers the post, so its text is kept.
-        return None
+    is_deleted = event == "post_destroyed" or bool(post.get("deleted_at"))
     if event == "post_recovered":
         # The post is visible again, so an applied rejection is over.
         services.applied.remove(received.site.id, site_comment_id)
         services.comments.forget_deletion(received.site.id, site_comment_id)
-    if event == "post_destroyed" or post.is_true("user_deleted"):
+    elif is_deleted and services.applied.get(received.site.id, site_comment_id):
+        # Slopsieve deleted it. Undoing the rejection recovers the post, so its text is kept.
+        return None
+    if is_deleted or post.is_true("user_deleted"):
         return Deleted(site_comment_id=site_comment_id, at=post.moment("deleted_at"))
     if not _is_judged(post):
         return None

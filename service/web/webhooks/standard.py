@@ -48,9 +48,9 @@ def read(received: Received) -> Event | None:
         return None
     given = validate(ShownComment, data)
     new = new_comment(given, received.site, services, lane=Lane.INTERACTIVE, key=None)
-    # Edits are ordered by the event's time.
-    written_at = given.written_at if kind == _CREATED else None
-    comment = replace(new.comment, written_at=written_at or happened_at or given.written_at)
+    # Edits are ordered by the event's time. A new comment is no newer than its event.
+    times = [at for at in (happened_at, given.written_at) if at][: 2 if kind == _CREATED else 1]
+    comment = replace(new.comment, written_at=min(times, default=None))
     by_staff = kind == _UPDATED and given.edited_by_staff
     return Shown(new=replace(new, comment=comment), by_staff=by_staff)
 
