@@ -37,7 +37,7 @@ from service.moderation.published import link_replies
 from service.ports.comments import AddOutcome, NewComment
 from service.ports.services import Services
 from service.web.api.intake import new_comment
-from service.web.api.schemas import CommentRequest
+from service.web.api.schemas import KeptRequest
 from service.web.edge.errors import EdgeError
 from service.web.edge.operation import validate
 from service.web.webhooks.public import public_row
@@ -140,7 +140,7 @@ class _Importing:
 
     def _read(self, entry: Imported) -> NewComment | None:
         try:
-            given = validate(CommentRequest, dict(entry.document))  # type: ignore[arg-type]  # `validate` refuses what is not JSON
+            given = validate(KeptRequest, dict(entry.document))  # type: ignore[arg-type]  # `validate` refuses what is not JSON
             new = new_comment(given, self.site, self.services, lane=Lane.BULK, key=None)
         except (InvalidInputError, EdgeError) as refusal:
             self._refuse(entry.number, refusal.problems)

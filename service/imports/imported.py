@@ -39,7 +39,7 @@ Entry = Imported | Broken | None
 _GROUPS = ("post", "author")
 # An excerpt is a part of its post anyway. An address has several spellings, so only a missing one
 # counts.
-_MAY_DIFFER = ("post_excerpt", "address", "site_comment_id", "reply_to", "user_agent")
+_MAY_DIFFER = ("post_excerpt", "address", "site_comment_id", "reply_to", "user_agent", "keep")
 # The years 1973 to 5138.
 _LEAST_SECONDS, _MOST_SECONDS = 1e8, 1e11
 _ESCAPED = re.compile(r"&(?:amp|apos|quot|lt|gt|#\d{1,9}|#[xX][\da-fA-F]{1,8});")
@@ -115,6 +115,7 @@ _KEPT: Mapping[str, Callable[[object], object]] = {
     "reply_to": lambda given: _id(given) if str(given) != "0" else None,
     "language": lambda given: given if re.match(LOCALE, str(given)) else None,
     "user_agent": _cut_to(1_000),
+    "keep": lambda given: False if str(given).lower() == "false" else None,
     "address": lambda given: valid_address(str(given)),
     "post_url": _short_url,
     "post_title": _cut_to(MAX_TITLE_CHARS),

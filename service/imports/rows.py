@@ -30,7 +30,7 @@ _ALIASES = {
     "address": "address", "user_ip": "address", "ip": "address",
     "written_at": "written_at", "date": "written_at", "created_at": "written_at",
     "language": "language", "lang": "language", "reply_to": "reply_to", "parent": "reply_to",
-    "user_agent": "user_agent",
+    "user_agent": "user_agent", "keep": "keep",
 }  # fmt: skip
 _RULING_FIELDS = ("label", "status", "decision", "ruling")
 _RULINGS = {

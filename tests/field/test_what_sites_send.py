@@ -97,10 +97,14 @@ def test_a_repeat_that_is_not_to_be_kept_leaves_the_kept_comment(api, services):
 
 
 def test_what_is_not_to_be_kept_needs_a_wait(api, services):
-    answer = api.post("/v1/comments", json={"text": "A word in private.", "keep": False})
+    body = {"text": "A word in private.", "keep": False}
+    wrong = body | {"text": "", "address": "q"}
+    alone = [api.post("/v1/comments?wait=0", json=one).get_json() for one in (body, wrong)]
+    batch = api.post("/v1/comments/batch?wait=5", json={"comments": [body, wrong]}).get_json()
 
-    assert answer.status_code == 422
-    assert [error["field"] for error in answer.get_json()["errors"]] == ["keep"]
+    refused = [*alone, *(result["problem"] for result in batch["results"])]
+    fields = [[error["field"] for error in one["errors"]] for one in refused]
+    assert fields == [["keep"], ["text", "address", "keep"]] * 2
     assert not any(services.comments.count_pending().values())
 
 

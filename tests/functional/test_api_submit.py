@@ -1,12 +1,14 @@
 """Comments over HTTP, alone or in a batch: kept, judged once, answered."""
 
 import json
+from functools import partial
 
 from models.inputs import ModelOutput
 from service.domain.case import CaseFilter, Order
 from service.domain.comment import CommentId, FormEvidence, Lane
 from service.domain.sender import make_sender
 from service.moderation.erasing import prune_comments
+from service.moderation.judging import judge_batch
 from service.web.edge.verdict_waiter import VerdictWaiter
 from tests.factories import SITE
 from tests.fakes import away
@@ -90,6 +92,18 @@ def test_what_is_not_to_be_kept_goes_at_the_next_try_or_without_one(api, service
     assert "Retry-After" not in again.headers
     page = services.cases.page(CaseFilter(), order=Order.NEWEST, cursor=None, limit=9)
     assert [case.comment.text for case in page.items] == ["", ""]
+
+
+def test_what_is_not_to_be_kept_waits_for_its_verdict_and_goes_then(api, services):
+    prune = partial(prune_comments, services, keep=None, keep_spam=None, keep_held_spam=None)
+    services.queue.judges = False
+    late = api.post("/v1/comments?wait=0.01", json=FULL | {"keep": False})
+    services.clock.advance(minutes=11)
+    pruned = [prune(), *judge_batch([late.get_json()["id"]], services), prune()]
+    services.clock.advance(minutes=11)
+
+    assert int(late.headers["Retry-After"]) > 0
+    assert [*pruned, prune()] == [0, late.get_json()["id"], 0, 1]
 
 
 def test_a_long_post_is_cut_to_an_excerpt(api, services):

@@ -238,11 +238,14 @@ def test_what_cannot_be_read_is_named_and_the_rest_is_kept(bring, cases):
         '{"id": "d", "text": "Kept too", "post": {"title": 7}}',
         '{"id": "e", "text": "Kept as well"}',
         '{"id": "a", "text": "Other words under a known id"}',
+        '{"id": "f", "text": "In private", "keep": false}',
+        '{"id": "g", "text": "In private", "author": {"name": "Wim"}, "keep": false}',
     ]
 
     counts = bring("\n".join(lines), "jsonl", code=1)
 
-    assert (counts["broken"], counts["conflicts"]) == (5, 1)
+    assert (counts["broken"], counts["conflicts"]) == (7, 1)
+    assert counts["said"].count(": keep is false where") == 2
     assert "Entry 2: line is not JSON" in counts["said"]
     assert "Entry 5: author.name is not a string" in counts["said"]
     assert "Entry 5: nonsense is not a known field" in counts["said"]

@@ -39,6 +39,7 @@ from service.stores.sql.tables import (
     is_in_force,
     site_endpoints,
     sites,
+    verdicts,
     waits_for_verdict,
 )
 
@@ -246,15 +247,12 @@ class CommentStore(SqlStore):
             return {names[key]: kept for key, kept in rows_in(tx, query, digest, [*names])}
 
     def find_unkept(self, *, since: datetime, before: datetime, limit: int) -> list[CommentId]:
-        """Return comments with `keep=False` received in this period that are not withdrawn yet."""
+        """Return comments with `keep=False` judged in this period that are not withdrawn yet."""
         query = (
             sa.select(comments.c.id)
-            .where(
-                comments.c.received_at >= since,
-                comments.c.received_at < before,
-                comments.c.withdrawn_at.is_(None),
-                comments.c.fingerprint.startswith(_UNKEPT),
-            )
+            .join(verdicts)
+            .where(verdicts.c.judged_at.between(since, before), comments.c.withdrawn_at.is_(None))
+            .where(comments.c.fingerprint.startswith(_UNKEPT))
             .limit(limit)
         )
         return self._list(query, lambda row: row.id)

@@ -19,12 +19,7 @@ from service.domain.comment import (
     Lane,
     Post,
 )
-from service.domain.errors import (
-    ConflictError,
-    ModerationError,
-    StoreUnavailableError,
-    invalid_input,
-)
+from service.domain.errors import ConflictError, ModerationError, StoreUnavailableError
 from service.domain.site import Site
 from service.moderation.intake import submit_comments, with_sender, with_token
 from service.moderation.revise import withdraw_comment
@@ -38,6 +33,7 @@ from service.web.api.schemas import (
     BatchRequest,
     CommentRequest,
     FormRequest,
+    KeptRequest,
     PostRequest,
     WaitQuery,
 )
@@ -72,12 +68,8 @@ def submit_comment(
     repeat with other content, or with `keep` true where the first had false, is refused with 409.
     """
     seconds = query.wait or 0.0
-    if body.keep is False and not seconds:
-        wrong = "is false without wait, so that nobody would read the verdict"
-        raise invalid_input("keep", wrong, "add wait to the query")
     site = current_site()
     new = new_comment(body, site, services, lane=Lane.INTERACTIVE, key=idempotency_key)
-    new = replace(new, keep=body.keep is not False)
     added, in_time = keep_in_line(new, seconds=seconds or USUAL_PATIENCE_SECONDS)
     if refusal := _refusal_of(added):
         raise refusal
@@ -89,11 +81,11 @@ def submit_comment(
             # The comment is stored, so a failing read is no error.
             with suppress(StoreUnavailableError):
                 case = services.cases.get(case.comment.id, site_id=site.id)
-    if not added.is_kept:
+    if case.verdict is not None and not added.is_kept:
         withdraw_comment(case.comment.id, services, by="site")
     answer = CommentAnswer.of(case, services.statements if added.is_kept else None)
     headers = {"Location": answer.links.self}
-    if seconds and case.verdict is None and added.is_kept:
+    if seconds and case.verdict is None and case.withdrawn_at is None:
         headers["Retry-After"] = str(_ASK_AGAIN_SECONDS)
     return answer, headers
 
@@ -154,9 +146,7 @@ def _read_item(part: bytes | Json, key: str | None) -> NewComment | ModerationEr
                 msg = f"The line has more than {SINGLE_BODY_BYTES} bytes."
                 raise TooLargeError(msg)
             part = strict_json.parse(part)
-        given = validate(CommentRequest, part)
-        if given.keep is False:
-            raise invalid_input("keep", "is false in a batch", "submit it alone, with wait")
+        given = validate(KeptRequest, part)
         return new_comment(given, current_site(), services, lane=Lane.BULK, key=key)
     except ModerationError as refusal:
         return refusal
@@ -214,7 +204,7 @@ def new_comment(
     )
     comment = with_sender(comment, services, address=given.address, email=author.email)
     comment = with_token(comment, form.token, services)
-    return NewComment(comment=comment, lane=lane, idempotency_key=key)
+    return NewComment(comment=comment, lane=lane, idempotency_key=key, keep=given.keep is not False)
 
 
 def keep_until(new: NewComment, site: Site, until: float) -> Case:

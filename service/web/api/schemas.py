@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Annotated, Any
 
-from flask import current_app, has_app_context
+from flask import current_app, has_app_context, request
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -296,9 +296,20 @@ class CommentRequest(Request):
         default=True,
         description="False for a text that no page shows and no moderator decides here, such as a "
         "contact form's message or a registration (send a blank as `text`). It is withdrawn with "
-        "the response, so `wait` for its verdict. A batch refuses it, as it waits for no verdict.",
+        "its verdict, so `wait` for that. A batch, an import and a webhook refuse it.",
         examples=[True],
     )
+
+    @field_validator("keep")
+    @classmethod
+    def _is_awaited(cls, keep: bool | None) -> bool | None:  # noqa: FBT001  # pydantic's
+        if keep is False and not (cls is CommentRequest and request.args.get("wait", 0.0, float)):
+            raise PydanticCustomError("unawaited", "is false where nobody waits")
+        return keep
+
+
+class KeptRequest(CommentRequest):
+    """A comment for whose verdict nobody waits, so that it must be kept."""
 
 
 _ANY_COMMENT = WithJsonSchema(

@@ -63,6 +63,7 @@ _IN_WORDS: Mapping[str, tuple[str, str]] = {
         "ends in @ and a number, as later versions of a comment do here",
         "send an id with another ending",
     ),
+    "unawaited": ("is false where nobody waits for the verdict", "submit it alone, with wait"),
     "email": ("is not an e-mail address", "send one with an @, or null"),
     "string_pattern_mismatch": (
         "is not a BCP 47 language tag",

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from service.domain.comment import Lane
 from service.web.api.intake import new_comment
-from service.web.api.schemas import CommentRequest, OwnId, SiteIdQuery
+from service.web.api.schemas import KeptRequest, OwnId, SiteIdQuery
 from service.web.edge.current import services
 from service.web.edge.errors import UnreadableRequestError
 from service.web.edge.fields import read_any_moment
@@ -25,7 +25,7 @@ from service.web.webhooks.adapter import (
 _CREATED, _UPDATED, _DELETED = "comment.created", "comment.updated", "comment.deleted"
 
 
-class ShownComment(CommentRequest):
+class ShownComment(KeptRequest):
     """A comment as in `POST /v1/comments`, with a required id, which identifies edits."""
 
     site_comment_id: OwnId

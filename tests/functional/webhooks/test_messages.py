@@ -315,6 +315,7 @@ def test_what_is_too_long_beside_the_text_is_cut_or_left_out(github, services):
             422,
             {"text", "site_comment_id", "txt", "address"},
         ),
+        ("standard", message(keep=False, address="q"), 422, {"keep", "address"}),
         # It reads like a later version of another comment.
         ("standard", message(site_comment_id="c-1001@2"), 422, {"site_comment_id"}),
         *(
