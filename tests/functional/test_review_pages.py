@@ -291,7 +291,7 @@ def test_a_comment_that_breaks_what_stands_beside_it_can_be_decided_all_the_same
     assert 'value="reject"' in page.text
     assert "a part beside a comment cannot be shown" in caplog.text
     assert "Quastenflosser" not in log_lines(caplog)
-    assert "error=ValueError at=test_review_pages.py:" in log_lines(caplog)
+    assert "error=ValueError at=review.py:" in log_lines(caplog)
 
 
 @pytest.fixture

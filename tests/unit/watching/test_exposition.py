@@ -179,7 +179,7 @@ def test_a_part_that_fails_says_so_and_its_last_numbers_last_a_minute(
     assert soon == {("slopsieve_part_read", "source"): 0, ("answers", ""): 1}
     assert late == {("slopsieve_part_read", "source"): 0}
     assert "hunter2" not in log_lines(caplog)
-    assert "error=ConnectionError at=test_exposition.py:" in log_lines(caplog)
+    assert "error=ConnectionError at=exposition.py:" in log_lines(caplog)
 
 
 def test_a_part_that_hangs_is_not_waited_for_nor_asked_again(looked, source, clock, monkeypatch):
