@@ -10,7 +10,12 @@ from functools import partial
 from service.domain.case import Case, CaseFilter, Claim, Order, State
 from service.domain.comment import CommentId, SiteId
 from service.domain.decision import BulkDecision, ChosenBy, Ruling
-from service.domain.errors import ConflictError, StoreUnavailableError, invalid_input
+from service.domain.errors import (
+    ConflictError,
+    NotFoundError,
+    StoreUnavailableError,
+    invalid_input,
+)
 from service.domain.page import Page, all_items
 from service.domain.search import Field, SearchQuery, Term, parse_search
 from service.domain.site import Site
@@ -191,7 +196,11 @@ def decide_found(
         problem = f"finds more than {MAX_DECIDED:,} comments"
         remedy = "narrow the search before you decide all of them"
         raise invalid_input("q", problem, remedy)
-    if len(ids) > counted or _count_decided(query, site_ids, len(ids), services) != decided:
+    is_repeat = False
+    with suppress(NotFoundError):
+        is_repeat = bool(bulk_decision_id and services.bulk_decisions.get(bulk_decision_id))
+    n_decided = decided if is_repeat else _count_decided(query, site_ids, len(ids), services)
+    if len(ids) > counted or n_decided != decided:
         raise ConflictError("the results are not those that were counted on the page")
     return decide_together(
         ids,

@@ -172,7 +172,9 @@ def logistic(log_odds: float) -> float:
 def without_text(weights: Weights, cutoffs: Cutoffs) -> Weights:
     """Return the weights for a comment without text: base and classifier are fitted to texts."""
     # It is unsure. A reaction (-1.5) makes it ham, by more than a weak list (0.3) takes back.
-    start = min(logit(cutoffs.ham_cutoff) + 1.1, logit(cutoffs.spam_cutoff) - _MARGIN)
+    ham_cutoff, spam_cutoff = logit(cutoffs.ham_cutoff), logit(cutoffs.spam_cutoff)
+    # With equal cutoffs nothing is unsure: the record of a reaction's source alone decides.
+    start = max(min(ham_cutoff + 1.1, spam_cutoff - _MARGIN), ham_cutoff)
     return replace(weights, base=start, model=0.0)
 
 

@@ -16,12 +16,12 @@ from service.domain.comment import Comment, RuledText
 from service.domain.delivery import unversioned
 from service.domain.unseen import REGION_FLAG
 from service.signals.contacts import DATE, ContactKind, find_contacts, own_digits
-from service.signals.cues import Cue
+from service.signals.cues import Cue, find_cues
 from service.signals.hosts import host_of, named_hosts, registered_domain
 from service.signals.links import find_links
 from service.signals.offers import links, offers
 from service.signals.segments import BRAND, PRICE
-from service.signals.text import BBCODE, BLOCK, INLINE, count_words, folded, words_of
+from service.signals.text import BBCODE, BLOCK, INLINE, count_words, find_words, folded, words_of
 from service.signals.view import view_of_text
 from service.signals.wordlists import LISTS, any_of, word_list
 
@@ -75,7 +75,8 @@ _INNER = re.compile(
     r"|(?<=\d)(?<!\d{4})[ \u00a0\u2009\u202f.,'’](?=(?:\d\d,){0,3}\d{3}(?!\d))"
     r"|(?<=\d)(?<![.,]\d\d)(?:[.,]0+|(?<=[.,]\d)0)(?![\d.,]?\d)"
 )
-_UNIT = re.compile(r"\b(\d+(?=[^\W\d_])|(?i:eur|usd|gbp|chf|inr|rs|kr)(?=\d))")
+_CURRENCY = "euros?|eur|usd|gbp|chf|inr|rs|kr|kč|zł|tl|lei|руб|грн|лв"
+_UNIT = re.compile(rf"\b(\d+(?=(?:{_CURRENCY})\b)|(?:{_CURRENCY})(?=\d))", re.IGNORECASE)
 _SCHEME = re.compile(r"\A(?:[a-z]{1,9}:)?(?://)?(?:www\.)?", re.IGNORECASE)
 # Words that are far more often themselves than a messenger count with a name behind them.
 _MESSENGERS = word_list("messengers") - {"line", "signal", "ig", "wa"}
@@ -174,8 +175,12 @@ class _Digest:
         return self("".join(consonants))
 
     def typos(self, word: str) -> Iterator[int]:
-        """Yield digests of a word with a letter left out, added or mistaken, but of no number."""
-        if word.isalpha() and _LEAST_LETTERS <= len(word) <= _MOST_LETTERS:
+        """Yield digests of a word with a letter left out, added or mistaken.
+
+        A number has none, nor has a trade that lives on spam.
+        """
+        trades = (hit.cue is Cue.VICE for hit in find_cues(word, find_words(word)))
+        if word.isalpha() and _LEAST_LETTERS <= len(word) <= _MOST_LETTERS and not any(trades):
             for at, letter in product(range(len(word) + 1), ("", *_LETTERS)):
                 yield self(word[:at] + letter + word[at:])
                 yield self(word[:at] + letter + word[at + 1 :])

@@ -141,6 +141,15 @@ def test_a_wikis_edit_is_judged_as_its_editors(discourse, services, editor, even
     assert (case.comment.edit, case.decision) == (Edit.ADDED_OFFER, None)
 
 
+def test_a_members_edit_of_a_moderators_wiki_is_judged(discourse, services):
+    wiki = DISCOURSE_POST["post"] | {"wiki": True, "staff": True, "raw": "Cheap valves."}
+
+    discourse({"post": wiki | {"last_editor_id": 77}}, "post_edited")
+    assert all_cases(services) == []
+    discourse({"post": wiki | {"last_editor_id": 501}}, "post_edited")
+    assert only_case(services).comment.text == "Cheap valves."
+
+
 LINK = "https://on.soundcloud.com/Yi22313j3dsoXHODcg"
 MAILS = tomllib.loads(Path(__file__).with_name("mails.toml").read_text("utf-8"))
 

@@ -121,6 +121,15 @@ def test_the_record_of_its_source_speaks_against_a_like(key, rejections, outcome
     assert judge("like", "Hans liked this.", HANS, history, model).outcome == outcome
 
 
+def test_with_equal_cutoffs_the_record_alone_decides():
+    record = TrackRecord(here=Record(rejected=9.0), everywhere=Record(rejected=9.0))
+    model = at(0.967, 0.5, 0.5)
+
+    assert judge("like", "Hans liked this.", HANS, None, model).outcome == "ham"
+    history = History(name=record, domains=record)
+    assert judge("like", "Hans liked this.", HANS, history, model).outcome == "spam"
+
+
 @pytest.mark.parametrize(
     ("kind", "text", "author"),
     [

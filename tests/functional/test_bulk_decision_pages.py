@@ -252,6 +252,14 @@ def test_a_colleagues_decision_since_the_page_was_shown_is_not_overridden(servic
     assert rulings(services, [one.id for one in found]) == [Ruling.APPROVE, None]
 
 
+def test_a_form_that_is_sent_twice_decides_once(services, client):
+    found = keep_found(services, arrived(1))
+    page = client.get("/review/search?q=loans")
+
+    assert [decide_found(client, page).status_code for _ in range(2)] == [303, 303]
+    assert rulings(services, [found.id]) == [Ruling.REJECT]
+
+
 def test_too_many_are_not_decided_at_once(services):
     def as_many_as_asked_for(_query, *, site_ids, limit):
         return [CommentId(f"c{number}") for number in range(limit)]

@@ -9,6 +9,7 @@ from service.domain.text import Phrase, unescape
 from service.domain.unseen import ROWS
 from service.signals.cues import Cue
 from service.signals.detector import Observation, detector
+from service.signals.hosts import is_reference
 from service.signals.text import Range, inside
 from service.signals.view import is_about, spans_of, view_of
 from service.signals.wordlists import wordset
@@ -34,22 +35,19 @@ def offered_vice(comment: Comment, _history: History) -> Observation | None:
     )
 
 
-# What an advertisement says besides its trade, the words of its link included.
+# Of an advertisement, with those of its link. Who warns of a trade or tells of it says more.
 _MOST_WORDS = 18
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
 
 
 @detector
 def plain_advertisement(comment: Comment, history: History) -> Observation | None:
-    """Fire on a trade that lives on spam beside an address, with few words and none of oneself.
-
-    People who warn, ask or tell of their own say more, in the first person or with a doubt.
-    """
-    trade = offered_vice(comment, history)
-    view = view_of(comment)
+    """Fire on a short text with a trade that lives on spam and a way to it, but no reference."""
+    trade, view = offered_vice(comment, history), view_of(comment)
+    leads = any(not is_reference(link.host, link.domain) for link in view.open_links)
     # Four letters of a script without blanks are counted as a word.
     count = len(view.words) + len(_UNSPACED.findall(view.plain.text)) // 4
-    if trade is None or count > _MOST_WORDS or {Cue.ME, Cue.HEDGE} & {h.cue for h in view.cues}:
+    if trade is None or count > _MOST_WORDS or not (leads or view.contacts):
         return None
     return Observation(
         reason=Phrase("says little but where a trade that lives on spam is to be found"),

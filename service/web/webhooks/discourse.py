@@ -44,14 +44,15 @@ def read(received: Received) -> Event | None:
         return None
     if is_deleted or post.is_true("user_deleted"):
         return Deleted(site_comment_id=site_comment_id, at=post.moment("deleted_at"))
-    if not _is_judged(post):
-        return None
     author, editor = post.id("user_id"), post.id("last_editor_id")
+    # Any member may have edited a wiki, so that an edit is the editor's or nobody's.
+    is_shared = post.is_true("wiki") and event != "post_created" and editor != author
+    if not _is_judged(post, by_anyone=is_shared):
+        return None
     # Only the staff can edit a locked post. What Discourse sends of itself names no editor.
     is_edit, locked = event == "post_edited", post.is_true("locked")
     by_staff = is_edit and (locked or editor not in (None, author))
-    if post.is_true("wiki") and event != "post_created" and editor != author and not locked:
-        # Any member may have edited it, so that it is the editor's or nobody's.
+    if is_shared and not locked:
         by_staff, own = False, {"user_id": editor, "name": None, "username": None}
         post = Members({**post.value, **own, "trust_level": None})
     new = _read_comment(post, site_comment_id, received.site)
@@ -61,12 +62,12 @@ def read(received: Received) -> Event | None:
     return Shown(new=new, recovers=recovers, by_staff=by_staff)
 
 
-def _is_judged(post: Members) -> bool:
-    """Return True if a post is public and not by staff."""
+def _is_judged(post: Members, *, by_anyone: bool) -> bool:
+    """Return True if a post is public and not by staff, or changed by anyone."""
     if post.get("post_type") not in (None, _ORDINARY_POST):
         return False
     is_staff = any(post.is_true(role) for role in ("admin", "moderator", "staff"))
-    return not is_staff and post.text("topic_archetype") != "private_message"
+    return (by_anyone or not is_staff) and post.text("topic_archetype") != "private_message"
 
 
 def _read_comment(post: Members, site_comment_id: str, site: Site) -> NewComment:

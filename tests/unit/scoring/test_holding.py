@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from models.inputs import ModelOutput
-from service.domain.comment import FormEvidence, ListBasis, Listing, ListKind, Sender
+from service.domain.comment import Author, FormEvidence, ListBasis, Listing, ListKind, Sender
 from service.domain.sender import History, Record, TrackRecord
 from service.domain.verdict import Outcome, WeightKind
 from service.moderation.judging import judge_comments
@@ -108,11 +108,11 @@ def test_text_that_nobody_sees_is_left_to_a_person_whatever_the_words():
 
 def test_a_plain_advertisement_is_left_to_a_person_save_of_a_regular():
     loans = {"text": "הלוואות מהירות ללא ערבים: https://mivtza24.co.il"}
-    warning = {"text": "אני הפסדתי כסף בהלוואות כאלה, אזהרה: https://news.co.il"}
+    memory = {"text": "לקחנו הלוואות וזו הייתה טעות.", "author": Author(url="https://anna.co.il")}
 
     assert judge(0.003, **loans).outcome is Outcome.UNSURE
     assert judge(0.003, history=regular(), **loans).outcome is Outcome.HAM
-    assert judge(0.003, **warning).outcome is Outcome.HAM
+    assert judge(0.003, **memory).outcome is Outcome.HAM
 
 
 def test_two_approvals_make_no_regular():
