@@ -17,7 +17,7 @@ from training import retrain
 from training.data.dataset import DEFAULT_DATA
 from training.retrain import NAME_FILE, RetrainConfig, main
 
-CONFIG = RetrainConfig(replayed=150)
+CONFIG = RetrainConfig(replayed=300)
 # A kind of spam that the shipped version has never met, glued to sincere remarks.
 PITCHES = (
     "By the way, a Zambrolo keeps my tea warm all day.",
