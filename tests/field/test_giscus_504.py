@@ -66,6 +66,7 @@ BITS = "".join(f"{ord(char):08b}" for char in TOLD)
 REACTIONS = [{"kind": kind} for kind in CommentKind]
 SPACES, NIBBLES = ({48: 0x200B, 49: 0x200C}, {n: 0xFE00 + n % 16 for n in range(128)})
 TAGS, WALES = (one.translate({n: 0xE0000 + n for n in range(128)}) for one in (TOLD, "🏴gbwls\x7f"))
+TEXAS = "🏴\U000e0075\U000e0073\U000e0074\U000e0078\U000e007f"
 SEVENS = [BITS[at : at + 7].translate(SPACES) for at in range(0, 84, 7)]
 
 
@@ -78,8 +79,9 @@ SEVENS = [BITS[at : at + 7].translate(SPACES) for at in range(0, 84, 7)]
         BITS.translate({48: "\u3164", 49: "\uffa0"}),
         "\U0001bca0\U0001d173\u180b\u17b4\u034f\u00ad\u061c\u202a",
         "thanks".join(BITS.translate({48: "\u200b", 49: "\u200c"})[:16]),
-        *(text.join(SEVENS) for text in (" нет", "水", ". Good", "\n", " in 7")),
+        *(text.join(SEVENS) for text in (" нет", "水", "가", ". Good", "\n", " in 7")),
         f"🏴{TAGS}\U000e007f",
+        "".join(f"🏴{TAGS[at : at + 4]}\U000e007f" for at in (7, 11, 16, 20, 24)),
         *("".join(chr(first + ord(char)) for char in TOLD) for first in (0xE0080, 0xE0800)),
         "".join(f"😀{TOLD[at : at + 3].translate(NIBBLES)}" for at in range(0, 21, 3)),
         "".join(f"😀{char}" for char in TOLD.translate(NIBBLES)),
@@ -108,11 +110,22 @@ def test_text_in_invisible_characters_is_evidence(unseen):
         "\ufeff" + "Do\u00adnau\u00addampf\u00adschiff\u00adfahrt " * 9,
         "\u200fתודה רבה\u200f, Linux\u200e ו-C++\u200e עובדים " * 5,
         "ᠮᠣᠩᠭᠣᠯ\u180eᠠ ᠪᠢᠴᠢᠭ\u180b 葛\U000e0100飾区 渡邉\U000e0102さん ∩\ufe00",
+        "PDF\u200cها «هملت»\u200cها (کتاب)\u200cها 5\u200cتا می\u200c\u200cخواهم " * 8,
+        "വി\u00adദ്യാ\u00adർത്ഥി\u00adളു हि\u00adन्दी ఫ\u00adలి ภา\u00adษา Mu\u0308\u00adnchen " * 8,
+        "ឆ្នាំ\u200b2023\u200bមាន\u200b Meta\u200bနဲ့\u200bTikTok\u200b ລາວ\u200b5 한국\u200b여러분 "
+        * 8,
+        "@\u2068Anna\u2069 and @\u2068Ben 🏳️\u200d🌈\u2069, \u202a+49 30 1234\u202c " * 8,
+        "ꦏ꧀\u200cꦠ ᬓ᭄\u200dᬱ ꯀ꯭\u200cꯁ 𑄇𑄳\u200d𑄇 𑌕𑍍\u200c𑌷 𞤀\u200c𞤣 𐴀\u200d " * 8,
     ],
 )
 def test_what_scripts_and_emoji_are_written_with_is_kept_and_no_evidence(text):
     assert unseen_text(make_comment(text), History()) is None
     assert without_unseen(text) == text
+
+
+def test_a_flag_that_few_apps_draw_is_no_evidence():
+    assert unseen_text(make_comment(f"Howdy from {TEXAS}, {TEXAS}!"), History()) is None
+    assert without_unseen(TEXAS) == "🏴"
 
 
 @pytest.mark.parametrize("below", ["-- \n", "> Message ID: ***@***.***>"])

@@ -91,7 +91,7 @@ _ADDRESS = re.compile(
     re.IGNORECASE,
 )
 # In 65,368 comments of the data (2026-11-29) no ham has more than 4. A tag or a selector beyond
-# U+FFFF holds a whole letter, a zero-width character a bit; a few variants are sincere.
+# U+FFFF, or a flag and its likes, counts as a letter, others as a bit; few variants are sincere.
 _LEAST_UNSEEN, _OF_A_LETTER, _OF_FEW = 8, 3, 0.25
 # Without such words the patterns above cannot match; most comments hold none.
 _STRONG = wordset(
@@ -159,9 +159,11 @@ def _unseen(text: str) -> list[Range]:
     """Return the ranges of invisible characters if they are more than people copy unawares."""
     rows = () if text.isascii() else ROWS.finditer(text)
     found = [row for row in rows if row["few"] or not row["needed"]]
+    counted = {row[0] if row["flag"] else row.start(): row for row in found}.values()
     weighed = sum(
-        len(row[0]) * (_OF_FEW if row["few"] else _OF_A_LETTER if max(row[0]) > "\uffff" else 1)
-        for row in found
+        len(row["few"] or row["flag"] or row[0])
+        * (_OF_FEW if row["few"] else _OF_A_LETTER if max(row[0]) > "\uffff" else 1)
+        for row in counted
     )
     return [row.span() for row in found] if weighed >= _LEAST_UNSEEN else []
 
