@@ -1,7 +1,6 @@
 """Measures an edit by the text that a person ruled on: what is new in it, and what is gone."""
 
 import hashlib
-import html
 import math
 import re
 import unicodedata
@@ -14,6 +13,7 @@ from urllib.parse import unquote
 from models.undisguise import HIDDEN, undisguise
 from service.domain.comment import Comment, RuledText
 from service.domain.delivery import unversioned
+from service.domain.text import unescape
 from service.domain.unseen import REGION_FLAG
 from service.signals.contacts import DATE, ContactKind, find_contacts, own_digits
 from service.signals.cues import Cue, find_cues
@@ -196,7 +196,7 @@ def _words(comment: Comment) -> list[str]:
         parts += text[end : link.start], "" if is_address else link.anchor or ""
         end = link.end
     seen = _TAG.sub(_said, " ".join((*parts, text[end:])))
-    seen = undisguise(html.unescape(_MARKDOWN.sub(" ", BBCODE.sub(" ", seen)))).text
+    seen = undisguise(unescape(_MARKDOWN.sub(" ", BBCODE.sub(" ", seen)))).text
     seen = _LONG_NUMBER.sub(lambda one: f"{one['label'] or ''}{own_digits(one[0])} ", seen)
     return list(_folded_words(seen))
 
@@ -231,7 +231,7 @@ def _ways(comment: Comment) -> Iterator[str]:
 
 def _way(target: str) -> str:
     """Return an address without scheme, `www.`, fragment and what counts the readers."""
-    plain = unquote(html.unescape(target)).casefold()
+    plain = unquote(unescape(target)).casefold()
     return _NO_TARGET.sub("", _SCHEME.sub("", plain)).rstrip("/?&")
 
 

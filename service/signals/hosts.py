@@ -1,7 +1,6 @@
 """Reads hosts out of addresses and texts, and tells what kind of site a host is."""
 
 import base64
-import html
 import re
 import unicodedata
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ from urllib.parse import unquote
 from publicsuffixlist import PublicSuffixList
 
 from models.undisguise import plain_letter, undisguise
+from service.domain.text import unescape
 from service.signals.text import ALONE, MARKS, NOT_SHOWN, without_markup
 from service.signals.wordlists import word_list
 
@@ -94,10 +94,10 @@ _USER_INFO = re.compile(r"(?<=//)[^\s/?#\\<>]*@")
 _MAIL_NAME_CHAR = re.compile(r"\w@\Z")
 _OTHER_DOTS = re.compile("[\u3002\uff61\u00b7\u2022\u2219\u2027\u30fb]")
 _WRITTEN_DOT = re.compile(
-    rf"[ \t]{{0,3}}[\[({{<*_~-][ \t]{{0,2}}(?:\.|{_DOT}|{_BRACKETED_DOT})[ \t]{{0,2}}[\])}}>*_~-]"
-    rf"[ \t]{{0,3}}|[ \t]{{1,3}}(?:{_DOT})[ \t]{{1,3}}"
+    rf"[ \t]{{0,3}}+[\[({{<*_~-][ \t]{{0,2}}+(?:\.|{_DOT}|{_BRACKETED_DOT})[ \t]{{0,2}}[\])}}>*_~-]"
+    rf"[ \t]{{0,3}}|[ \t]{{1,3}}+(?:{_DOT})[ \t]{{1,3}}"
     rf"|(?<=[a-z0-9])(?:{_UNSPACED_DOT})(?=[a-z0-9])"
-    r"|[ \t]{1,3}\.[ \t]{0,3}(?=\w)",
+    r"|[ \t]{1,3}+\.[ \t]{0,3}(?=\w)",
     re.IGNORECASE,
 )
 # Beside a name other words may stand unparted in scripts without spaces ("请看badshop.com吧"), and
@@ -128,11 +128,14 @@ _PROSE_DOT = re.compile(
 _SIGNS = "\u00b0\u06d4\u1390\u22c5\ua4f8\u25a0-\u27bf\u2b00-\u2bff\U0001f300-\U0001faff"
 _SIGN_DOT = re.compile(
     rf"(?<=\w)(?:[{_SIGNS}]{{1,2}}|[{_SIGNS}]{{0,2}}\.[{_SIGNS}]{{1,2}})(?=\w)"
-    r"|(?i:(?<=[a-z0-9])dot(?=(?:com|net|org|info)\b))"
+    r"|(?i:(?<=[a-z0-9])dot(?=(?:com|net|org|info)\b))|[ \t][\"'“‘|](?:\.|dot)[\"'”’|][ \t]"
 )
-# Brackets and quotation marks around a dot are alike; the blank of Braille is drawn as nothing.
-_BESIDE = str.maketrans(
-    dict.fromkeys("【】〔〕「」『』《》〈〉“”‘’«»[](){}<>|\"'/", "~") | {"\u2800": ""}
+# Brackets are alike, and quotes; U+2800 looks like nothing. Code has "f(x).to", prose "it (.NET)".
+_BESIDE = str.maketrans("【〔「『《({<】〕」』》)}>“”‘’«»|'", "[" * 8 + "]" * 8 + '"' * 8, "\u2800")
+_NAME = r"(?=(?:[\d_.-]{0,9}[^\W\d_]){4})(\w(?:[\w-]|\.(?=\w)){3,62}+)"
+_ENCLOSED = re.compile(
+    rf'(?<![\w$#\[\]"])(?:["\[]{_NAME}["\]]\.\[?|{_NAME}(?:\[\.|\.\[)(?=\w+\]))'
+    r"(?![A-Z][a-z])((?:com?\.)?[^\W_]{2,63}+)\]?+(?![\w(\[]|\.\w)"
 )
 _ANY_TAG = re.compile(r"<[^<>]*+>")
 _APART = re.compile(r"(?<=\b\w)[ \t](?=\w\b)")
@@ -193,7 +196,7 @@ def _readings(text: str, *, loosely: bool) -> tuple[str, ...]:
             # Browsers drop tabs and line breaks in an address.
             texts.append(_ANY_TAG.sub(lambda tag: re.sub(r"[\t\r\n]", "", tag[0]), decoded))
         texts += map(_loose, {decoded, *bare})
-        texts.append(_decoded(_REVERSED.sub(lambda found: found[1][::-1], html.unescape(text))))
+        texts.append(_decoded(_REVERSED.sub(lambda found: found[1][::-1], unescape(text))))
         if "-3A__" in decoded:  # Proofpoint's "://"
             texts.append(unquote(re.sub("-(?=[0-9A-F]{2})", "%", decoded).replace("_", "/")))
         packed = map(base64.urlsafe_b64decode, (f"{one}==" for one in _BASE64.findall(decoded)))
@@ -213,7 +216,7 @@ def _loose(text: str) -> str:
     """Return the text with all that may be meant as a dot as one, and split between scripts."""
     text = _PROSE_DOT.sub(r"\1\2.", _GLUED.sub(" ", _APART.sub("", text)))
     text = _WRITTEN_DOT.sub(".", _SIGN_DOT.sub(".", text).translate(_BESIDE))
-    return re.sub(r"~{1,2}\.~{0,2}|\.~{1,2}", ".", text)
+    return _ENCLOSED.sub(r"\1\2.\3", text)
 
 
 def _likely_hosts(host: str) -> list[str]:
@@ -231,7 +234,7 @@ def _likely_hosts(host: str) -> list[str]:
 
 def _decoded(text: str) -> str:
     for _ in range(_MAX_DECODINGS):
-        decoded = unquote(html.unescape(text))
+        decoded = unquote(unescape(text))
         if decoded == text:
             break
         text = decoded

@@ -12,7 +12,7 @@ import pytest
 
 from models.inputs import ModelOutput
 from service.domain.list_entry import EntryKind
-from service.signals.hosts import named_hosts
+from service.signals.hosts import domain_of, named_hosts
 
 DOMAIN = "badshop-77.com"
 DOTS = (",", ".\n", "\u22c5", "\U0001f525", "dot", " 【点】", ' "." ', " (d o t) ", ".<br><x>")
@@ -59,6 +59,7 @@ SPELLINGS = (
     *("[badshop-77].com", '"badshop-77".com', "(badshop-77).(com)", "«badshop-77».com"),
     *("badshop-77(dot)(com)", "[badshop-77] [dot] [com]", "<badshop-77>.com", "badshop-77(.com)"),
     *(f"See badshop-77 ({dot}) com" for dot in DOT_WORDS),
+    *("badshop-77(.)com", "See [badshop-77].com/claim", f"badshop-77.com &#{'1' * 5_000}"),
 )
 OTHERS = (
     "See https://notbadshop-77.com and badshop-77.org",
@@ -71,6 +72,21 @@ OTHERS = (
     *("See (badshop-77), com", "Une piste badshop-77 piste com", "mailto:me@badshop-77.com"),
     *("moc.77-pohsdab read backwards", "<b>badshop-77</b>\ncom", "http://a.org me@badshop-77.com"),
 )
+# Code, prose and quotations about other things.
+NOT_NAMED = (
+    *(("s.to", 'chai: expect(s).to.equal("a")'), ("s.to", "`expect(result.s).to.be.true`")),
+    *(("go.to", "(go).to"), ("t.me", "foo(t).me"), ("x.com", "The plot of f(x).com is nice")),
+    *(("x.com", "Use p[x].com to read the COM port."), ("x.com", '$("#x").com')),
+    *(("it.net", "We ported it (.NET 8) last year"), ("it.net", "my degree in IT/.NET")),
+    *(("it.net", "do it (.NET)"), ("it.net", 'it ".NET Core"'), ("it.net", '"it"."net"')),
+    *(("art.com", 'He loves "modern art".Com certeza'), ("the.com", 'In the ".com" era')),
+    *(("bit.ly", "a bit (.ly)"), ("us.com", "tell us (.com)"), ("user.to", "(user).to.be")),
+)
+
+
+@pytest.mark.parametrize(("domain", "text"), NOT_NAMED)
+def test_code_and_prose_name_no_domain(domain, text):
+    assert domain not in map(domain_of, named_hosts(text, loosely=True))
 
 
 @pytest.fixture

@@ -92,10 +92,11 @@ def test_a_maintainers_edit_is_not_the_authors(github, services, sender, edit):
     decide_comment(only_case(services).comment.id, Ruling.APPROVE, services, decided_by="ada")
     edited = copy.deepcopy(GITHUB_ISSUE_COMMENT) | {"action": "edited", "sender": sender}
     edited["comment"] |= {
-        "body": "The drain valve was stuck. Moved from #12, cheap valves at https://valve-shop.com",
+        "body": "The drain valve was stuck. Moved from #12, cheap valves at https://valve-shop.com"
+        f" &#{'1' * 5_000}",
         "updated_at": "2026-03-01T11:59:00Z",
     }
-    github(edited)
+    assert github(edited).status_code == 202
 
     case = all_cases(services)[-1]
     names = {weighed.signal.name for weighed in case.verdict.signals}

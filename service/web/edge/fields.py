@@ -3,7 +3,6 @@
 import contextlib
 import re
 from datetime import MINYEAR, UTC, datetime
-from html import unescape
 from typing import Annotated
 
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
@@ -11,6 +10,7 @@ from pydantic_core import PydanticCustomError
 from werkzeug.routing import BaseConverter
 
 from service.domain.sender import parse_address
+from service.domain.text import unescape
 
 MAX_EMAIL_CHARS = 320
 _UNKNOWN = frozenset({"", "-", "unknown", "null", "none"})

@@ -115,6 +115,7 @@ def test_a_filled_honeypot_is_evidence_and_the_comment_is_kept(
         ({"data": b"", "content_type": ""}, 400),
         ({"data": b"{", "content_type": "application/json"}, 400),
         ({"data": b"[]", "content_type": "application/json"}, 422),
+        ({"json": {"text": "Hi", "post_url": "&#" + "1" * 5_000}}, 422),
         ({"data": b"&" * 100 + b"a=b" + b"&a=b" * 200, "content_type": URLENCODED}, 400),
         ({"data": b"xx", "content_type": "multipart/form-data; boundary=b"}, 400),
         ({"data": {f"f{n}": "x" for n in range(80)}, "content_type": "multipart/form-data"}, 413),
