@@ -9,7 +9,6 @@ from service.domain.text import Phrase, unescape
 from service.domain.unseen import ROWS
 from service.signals.cues import Cue
 from service.signals.detector import Observation, detector
-from service.signals.hosts import is_reference
 from service.signals.text import Range, inside
 from service.signals.view import is_about, spans_of, view_of
 from service.signals.wordlists import wordset
@@ -35,19 +34,27 @@ def offered_vice(comment: Comment, _history: History) -> Observation | None:
     )
 
 
-# Of an advertisement, with those of its link. Who warns of a trade or tells of it says more.
-_MOST_WORDS = 18
+# Of an advertisement without its addresses. Who warns of a trade or tells of it says more.
+_MOST_WORDS = 15
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
 
 
 @detector
 def plain_advertisement(comment: Comment, history: History) -> Observation | None:
-    """Fire on a short text with a trade that lives on spam and a way to it, but no reference."""
+    """Fire on a short text with a trade that lives on spam and a way to it, not on one's own story.
+
+    Only what stands before the way is a story: anybody can write "PS: sorry" behind it.
+    """
     trade, view = offered_vice(comment, history), view_of(comment)
-    leads = any(not is_reference(link.host, link.domain) for link in view.open_links)
+    links = [(link.start, link.end) for link in view.links]
+    ways = [link.start for link in view.open_links] + [way.start for way in view.contacts]
+    if trade is None or not ways:
+        return None
+    words = [word for word in view.words if not inside(links, view.original(word)[0])]
     # Four letters of a script without blanks are counted as a word.
-    count = len(view.words) + len(_UNSPACED.findall(view.plain.text)) // 4
-    if trade is None or count > _MOST_WORDS or not (leads or view.contacts):
+    count = len(words) + len(_UNSPACED.findall(view.plain.text)) // 4
+    tells = any(hit.cue is Cue.ME and view.original(hit)[0] < min(ways) for hit in view.cues)
+    if count > _MOST_WORDS or tells:
         return None
     return Observation(
         reason=Phrase("says little but where a trade that lives on spam is to be found"),
