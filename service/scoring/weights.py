@@ -129,8 +129,8 @@ SET_WEIGHTS: Mapping[str, SetWeight] = {
     # use to a spammer.
     "rejected_target_before": SetWeight(0.345, Family.DECISIONS, yields=False),
     "rejected_copy_before": SetWeight(1.5, Family.DECISIONS, yields=False),
-    # A like or repost has nothing to read, and its source has no bad record. It
-    # takes an unknown source below any ham cutoff (`without_text`), and one word against it back.
+    # A like or repost has nothing to read, and its source has no bad record. It takes an unknown
+    # source below any ham cutoff (`without_text`), and one word against it takes it back.
     "wordless_reaction": SetWeight(-1.5, Family.REACTIONS),
     # Approvals of harmless remarks do not vouch for the first offer: that is just what a good
     # record speaks of. By authored comments in order, as the next three of accounts.

@@ -196,7 +196,8 @@ def _readings(text: str, *, loosely: bool) -> tuple[str, ...]:
             # Browsers drop tabs and line breaks in an address.
             texts.append(_ANY_TAG.sub(lambda tag: re.sub(r"[\t\r\n]", "", tag[0]), decoded))
         texts += map(_loose, {decoded, *bare})
-        texts.append(_decoded(_REVERSED.sub(lambda found: found[1][::-1], unescape(text))))
+        if "\u202e" in (turned := unescape(text)):
+            texts.append(_decoded(_REVERSED.sub(lambda found: found[1][::-1], turned)))
         if "-3A__" in decoded:  # Proofpoint's "://"
             texts.append(unquote(re.sub("-(?=[0-9A-F]{2})", "%", decoded).replace("_", "/")))
         packed = map(base64.urlsafe_b64decode, (f"{one}==" for one in _BASE64.findall(decoded)))

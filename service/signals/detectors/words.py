@@ -46,10 +46,10 @@ def plain_advertisement(comment: Comment, history: History) -> Observation | Non
     Only what stands before the way is a story: anybody can write "PS: sorry" behind it.
     """
     trade, view = offered_vice(comment, history), view_of(comment)
-    links = [(link.start, link.end) for link in view.links]
     ways = [link.start for link in view.open_links] + [way.start for way in view.contacts]
     if trade is None or not ways:
         return None
+    links = [(link.start, link.end) for link in view.links]
     words = [word for word in view.words if not inside(links, view.original(word)[0])]
     # Four letters of a script without blanks are counted as a word.
     count = len(words) + len(_UNSPACED.findall(view.plain.text)) // 4

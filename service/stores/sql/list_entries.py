@@ -210,10 +210,11 @@ def _is_of_erased(tx: sa.Connection, entry: ListEntry) -> bool:
 def erase_copies(tx: sa.Connection, ids: Sequence[str] | None, *, forgotten: bool = False) -> None:
     """Erase value and reason of entries, or of `forgotten` ones, in verdicts, with None in all."""
     own_id = verdicts.c.comment_id
-    known = set(tx.scalars(sa.select(_c.id))) if forgotten else ()
     # Compared here, because PostgreSQL cannot read JSON with a NUL.
     query = sa.select(own_id, _copy).where(_copy.is_not(None)).order_by(own_id)
-    found = tx.execute(query) if ids is None else rows_in(tx, query, own_id, ids)
+    found = list(tx.execute(query) if ids is None else rows_in(tx, query, own_id, ids))
+    named = sorted({copy["entry_id"] for _, copy in found}) if forgotten else ()
+    known = {entry_id for (entry_id,) in rows_in(tx, sa.select(_c.id), _c.id, named)}
     changes = [
         {"of": of, "instruction": copy | _ERASED}
         for of, copy in found
