@@ -7,9 +7,9 @@ from service.domain.comment import CommentId, SiteId
 
 # Akismet clients wait this long for a verdict.
 USUAL_PATIENCE_SECONDS = 0.6
-# The line may take this share of a comment's time, so that one more batch still fits. A shorter
-# line costs no throughput, because the workers are only idle without one.
-_AIMED_SHARE = 0.8
+# The line may take this share of a comment's time, because batches vary and one more must fit. A
+# shorter line costs no throughput, because the workers are only idle without one.
+_AIMED_SHARE = 0.6
 # The line never takes longer, even if all clients in it would wait: most later clients would not.
 _LONGEST_LINE_SECONDS = 2.0
 # So many may always wait at once: a batch of them shows that verdicts come faster again.
@@ -27,7 +27,7 @@ _OVERTAKEN_BY_SECONDS = 1.0
 _FORGOTTEN_AFTER_SECONDS = 60.0
 # So many comments that cannot be judged in time are kept for later at once, then one for every 20
 # verdicts. Each takes time of the workers from those in line.
-_KEPT_AT_ONCE = 256
+_KEPT_AT_ONCE = 64
 _KEPT_SHARE = 0.05
 # While several sites ask, a site with more than half of the line leaves this share to the others.
 _LEFT_TO_OTHERS = 0.25
@@ -76,13 +76,19 @@ class Admission:
         self._asked[site_id] = now
         if seconds <= 0:
             return False
+        limit = self._limit(seconds)
+        if self._must_leave_room(site_id, limit=limit, now=now):
+            limit *= 1 - _LEFT_TO_OTHERS
+        return self._has_room_after(len(self._places), limit=limit, seconds=seconds, now=now)
+
+    def _has_room_after(self, count: int, *, limit: float, seconds: float, now: float) -> bool:
         if now - self._last_joined > _PROBE_EVERY_SECONDS or not self._places:
             return True
         first = next(iter(self._places.values()))
-        limit = min(max(self._rate * _aimed(seconds), _FEWEST), self._most)
-        if self._must_leave_room(site_id, limit=limit, now=now):
-            limit *= 1 - _LEFT_TO_OTHERS
-        return len(self._places) < limit and now - first.joined <= seconds
+        return count < limit and now - first.joined <= seconds
+
+    def _limit(self, seconds: float) -> float:
+        return min(max(self._rate * _aimed(seconds), _FEWEST), self._most)
 
     def _must_leave_room(self, site_id: SiteId, *, limit: float, now: float) -> bool:
         of_site = sum(place.site_id == site_id for place in self._places.values())
@@ -108,11 +114,15 @@ class Admission:
         shortest, longest = _RETRY_SECONDS
         return min(max(self._refused / self._rate, shortest), longest)
 
-    def is_full(self, requests: int) -> bool:
-        """Return True if a comment after so many requests is neither judged in time nor kept."""
-        limit = max(self._rate * _aimed(USUAL_PATIENCE_SECONDS), _FEWEST)
-        # The line may be longer: for some of it no request waits any more.
-        return self._keepable < 1 and max(requests, len(self._places)) >= limit
+    def is_full(self, unjoined: int, *, now: float) -> bool:
+        """Return True if a comment is neither judged in time nor kept.
+
+        `unjoined` requests come before it and have not joined yet.
+        """
+        seconds = USUAL_PATIENCE_SECONDS
+        return self._keepable < 1 and not self._has_room_after(
+            unjoined + len(self._places), limit=self._limit(seconds), seconds=seconds, now=now
+        )
 
     def join(self, comment_id: CommentId, site_id: SiteId, *, seconds: float, now: float) -> None:
         """Add a site's comment that may wait for `seconds` to the end of the line."""

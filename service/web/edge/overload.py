@@ -20,8 +20,11 @@ def keep_in_line(new: NewComment, *, seconds: float = USUAL_PATIENCE_SECONDS) ->
     """Store a comment; return True with it if it can be judged in `seconds`.
 
     The default is for comments without a waiting client. Otherwise it is queued in the bulk lane,
-    so that later comments can still be judged in time. Raises what `submit` raises.
+    so that later comments can still be judged in time. Raises what `submit` and
+    `refuse_in_overload` raise.
     """
+    # While the request was read, others may have taken the last place.
+    refuse_in_overload()
     comment_id = new.comment.id
     in_time = waiter.join(comment_id, new.comment.site_id, seconds=seconds)
     try:

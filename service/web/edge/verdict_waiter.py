@@ -81,7 +81,8 @@ class VerdictWaiter:
     def is_full(self, requests: int) -> bool:
         """Return True if a comment after so many requests is neither judged in time nor kept."""
         with self._lock:
-            return self._admission.is_full(requests)
+            now = self._monotonic()
+            return self._admission.is_full(max(requests - self._waiting, 0), now=now)
 
     def leave(self, comment_id: CommentId) -> None:
         """Forget a comment that joined and was not queued."""

@@ -158,6 +158,19 @@ def test_a_check_in_a_flood_is_refused_before_anything_is_kept(overrun, late, se
     assert len(all_cases(services)) == 1
 
 
+def test_a_check_is_refused_if_others_took_the_last_place_while_it_was_read(
+    overrun, late, services, monkeypatch
+):
+    late.check(SPAM)
+    answers = iter([True])
+    monkeypatch.setattr(Admission, "has_room", lambda *_given, **_named: next(answers, False))
+
+    refused = late.check(HAM)
+
+    assert refused.status_code == 429
+    assert len(all_cases(services)) == 1
+
+
 def test_a_submission_that_waits_is_refused_in_a_flood_and_one_that_does_not_is_kept(
     overrun, late, services, app, site_key
 ):

@@ -116,7 +116,7 @@ def test_what_is_never_judged_is_not_looked_for_for_ever(lane):
 
 
 def test_whoever_has_no_room_is_kept_for_later_until_that_is_too_much_and_verdicts_come(lane):
-    lane.run(seconds=5.0, verdicts_a_second=100, checks_a_second=140)
+    lane.run(seconds=1.0, verdicts_a_second=100, checks_a_second=140)
     lane.fill()
     assert lane.refused() is None
 
@@ -150,12 +150,25 @@ def test_a_site_that_floods_leaves_room_to_others(lane):
 
 
 def test_a_line_is_full_beyond_what_is_judged_in_time_once_no_more_is_kept_for_later(lane):
-    assert not lane.admission.is_full(1_000)
+    def is_full(unjoined: int) -> bool:
+        return lane.admission.is_full(unjoined, now=lane.now)
+
+    assert not is_full(1_000)
 
     lane.run(seconds=20.0, verdicts_a_second=100, checks_a_second=400)
     lane.drain()
 
-    assert lane.admission.is_full(0)
+    assert is_full(0)
     lane.judge(5)
-    assert not lane.admission.is_full(30)
-    assert lane.admission.is_full(60)
+    assert not is_full(0)
+    assert is_full(60)
+
+
+def test_a_line_that_stands_still_is_full_until_one_may_show_that_it_moves(lane):
+    lane.run(seconds=20.0, verdicts_a_second=100, checks_a_second=400)
+    lane.drain()
+    lane.judge(5)
+    lane.now += 0.7
+
+    assert lane.admission.is_full(0, now=lane.now)
+    assert not lane.admission.is_full(0, now=lane.now + 1.0)
