@@ -18,21 +18,12 @@ from typing import IO, Any
 from pydantic import TypeAdapter
 
 from models.errors import ModelVersionError
-from models.registry import (
-    SHIPPED_DIR,
-    check_version,
-    import_version,
-    promote,
-    read_current_name,
-)
+from models.registry import SHIPPED_DIR, check_version, import_version, promote, read_current_name
 from service import ENV_PREFIX, PREFIX
 from service.child_processes import dies_with_us
 from service.data_folder import PRIVATE_FILE, written_whole
 from service.domain.errors import ConflictError, TrainingFailedError, TrainingStoppedError
-from service.domain.retraining import (
-    RetrainingOptions,
-    RetrainingReport,
-)
+from service.domain.retraining import RetrainingOptions, RetrainingReport
 from service.install_commands import install_command
 from service.process_lock import hold_lock
 from service.start_error import ExitCode, StartError

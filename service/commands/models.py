@@ -185,9 +185,7 @@ def retrain_command(
 
 
 @contextmanager
-def _followed(
-    label: str,
-) -> Iterator[tuple[Callable[[str, float], None], Callable[[], bool]]]:
+def _followed(label: str) -> Iterator[tuple[Callable[[str, float], None], Callable[[], bool]]]:
     """Yield a function that shows progress, and one that returns False after a signal.
 
     Ctrl-C, SIGTERM and SIGHUP stop the training in order.

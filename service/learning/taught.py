@@ -67,8 +67,7 @@ class Evidence:
         total = math.fsum(weighed)
         even = SHARE / len(weighed)
         return Evidence(
-            beliefs=tuple((1.0 - SHARE) * one / total + even for one in weighed),
-            n=self.n + 1,
+            beliefs=tuple((1.0 - SHARE) * one / total + even for one in weighed), n=self.n + 1
         )
 
 

@@ -48,12 +48,7 @@ def refuse_access(
 
 
 def set_access(
-    user_id: str,
-    services: Services,
-    *,
-    role: Role,
-    site_ids: Sequence[SiteId] | None,
-    actor: str,
+    user_id: str, services: Services, *, role: Role, site_ids: Sequence[SiteId] | None, actor: str
 ) -> User:
     """Change role and sites (None: all). Raises `InvalidInputError`, `LastOwnerError`."""
     problems = refuse_access(role, site_ids, services)

@@ -222,10 +222,7 @@ def _keep(
 
 
 def _change(
-    site_id: SiteId,
-    how: Callable[[Endpoint | None], Endpoint],
-    act: AuditEntry,
-    services: Services,
+    site_id: SiteId, how: Callable[[Endpoint | None], Endpoint], act: AuditEntry, services: Services
 ) -> Endpoint:
     """Replace a site's endpoint by the result of `how`, and send messages that waited for it."""
     endpoint = services.endpoints.change(site_id, how, act=act)

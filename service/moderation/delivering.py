@@ -222,11 +222,7 @@ def nothing_to_do(delivery: Delivery, services: Services) -> SendOutcome:
 
 def _unsent(delivery: Delivery, services: Services, problem: str) -> DeliveryAttempt:
     return DeliveryAttempt(
-        delivery_id=delivery.id,
-        at=services.clock(),
-        milliseconds=0,
-        status=None,
-        problem=problem,
+        delivery_id=delivery.id, at=services.clock(), milliseconds=0, status=None, problem=problem
     )
 
 

@@ -303,10 +303,7 @@ def _refuse_doubles(entry: ListEntry, in_force: Sequence[ListEntry]) -> None:
 
 def _preview(entry: ListEntry, services: Services) -> Preview:
     cases = services.cases.page(
-        CaseFilter(site_id=entry.site_id),
-        order=Order.NEWEST,
-        cursor=None,
-        limit=PREVIEWED_COMMENTS,
+        CaseFilter(site_id=entry.site_id), order=Order.NEWEST, cursor=None, limit=PREVIEWED_COMMENTS
     ).items
     book, now = EntryBook([entry]), services.clock()
     matched = [

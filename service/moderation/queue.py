@@ -10,12 +10,7 @@ from functools import partial
 from service.domain.case import Case, CaseFilter, Claim, Order, State
 from service.domain.comment import CommentId, SiteId
 from service.domain.decision import BulkDecision, ChosenBy, Ruling
-from service.domain.errors import (
-    ConflictError,
-    NotFoundError,
-    StoreUnavailableError,
-    invalid_input,
-)
+from service.domain.errors import ConflictError, NotFoundError, StoreUnavailableError, invalid_input
 from service.domain.page import Page, all_items
 from service.domain.search import Field, SearchQuery, Term, parse_search
 from service.domain.site import Site

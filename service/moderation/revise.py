@@ -56,12 +56,7 @@ def looks_like_version(site_comment_id: str) -> bool:
 
 
 def submit_version(
-    new: NewComment,
-    services: Services,
-    *,
-    by: str,
-    recovers: bool = False,
-    by_staff: bool = False,
+    new: NewComment, services: Services, *, by: str, recovers: bool = False, by_staff: bool = False
 ) -> CommentId | None:
     """Store a comment as its site shows it now and withdraw its earlier versions.
 

@@ -9,12 +9,7 @@ from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
 from service.domain.comment import SiteId
-from service.domain.errors import (
-    ConflictError,
-    NotAuthenticatedError,
-    NotFoundError,
-    invalid_input,
-)
+from service.domain.errors import ConflictError, NotAuthenticatedError, NotFoundError, invalid_input
 from service.domain.site import AKISMET_KEY_ID, Site, SiteKey, SiteSettings
 from service.domain.verdict import SiteRules
 from service.moderation.acts import make_act

@@ -121,12 +121,7 @@ class HttpSiteNotifier:
         return _outcome(delivery, outcome, began_at, time.monotonic() - began)
 
     def call(
-        self,
-        url: str,
-        headers: Mapping[str, str],
-        body: bytes = b"",
-        *,
-        method: str = "POST",
+        self, url: str, headers: Mapping[str, str], body: bytes = b"", *, method: str = "POST"
     ) -> CallOutcome:
         """Call a URL within the rules; failures are returned, never raised."""
         sent: list[bool] = []

@@ -26,14 +26,7 @@ from service.domain.list_entry import Effect, Instruction
 from service.domain.site import SiteSettings
 from service.domain.text import Phrase
 from service.domain.verdict import Outcome, Signal, Span, Verdict, WeighedSignal, WeightKind
-from service.scoring.weights import (
-    SET_WEIGHTS,
-    Cutoffs,
-    Family,
-    LearntHere,
-    Weights,
-    weigh_signal,
-)
+from service.scoring.weights import SET_WEIGHTS, Cutoffs, Family, LearntHere, Weights, weigh_signal
 
 
 def decide(

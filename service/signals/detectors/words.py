@@ -140,8 +140,7 @@ def prompt_injection(comment: Comment, _history: History) -> Observation | None:
     if not spans:
         return None
     return Observation(
-        reason=Phrase("addresses an automated reader to steer its verdict"),
-        spans=spans_of(spans),
+        reason=Phrase("addresses an automated reader to steer its verdict"), spans=spans_of(spans)
     )
 
 

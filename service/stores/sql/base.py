@@ -41,10 +41,7 @@ def chunks(items: Sequence[_T]) -> Iterator[Sequence[_T]]:
 
 
 def rows_in(
-    tx: sa.Connection,
-    query: sa.Select[Any],
-    column: sa.ColumnElement[Any],
-    values: Sequence[Any],
+    tx: sa.Connection, query: sa.Select[Any], column: sa.ColumnElement[Any], values: Sequence[Any]
 ) -> Iterator[sa.Row[*tuple[Any, ...]]]:
     """Yield the query's rows whose column has one of these values."""
     for some in chunks(values):

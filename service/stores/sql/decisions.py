@@ -272,8 +272,7 @@ class DecisionStore(SqlStore):
         with reading(self._engine) as tx:
             rows = tx.execute(query).all()
             return Page(
-                items=tuple(_with_comments(tx, rows)),
-                next_cursor=rows[-1].seq if rows else None,
+                items=tuple(_with_comments(tx, rows)), next_cursor=rows[-1].seq if rows else None
             )
 
 

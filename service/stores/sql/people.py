@@ -156,11 +156,7 @@ class SessionStore(SqlStore):
 
 
 def end_sessions(
-    tx: sa.Connection,
-    user_id: str,
-    *,
-    at: datetime,
-    which: sa.ColumnElement[bool] | None = None,
+    tx: sa.Connection, user_id: str, *, at: datetime, which: sa.ColumnElement[bool] | None = None
 ) -> int:
     """End an account's sessions, optionally only those that match `which`; return how many."""
     statement = (

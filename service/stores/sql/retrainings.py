@@ -5,11 +5,7 @@ from datetime import datetime
 import sqlalchemy as sa
 
 from service.domain.errors import ConflictError
-from service.domain.retraining import (
-    Answer,
-    Retraining,
-    RetrainingState,
-)
+from service.domain.retraining import Answer, Retraining, RetrainingState
 from service.ports.audit import AuditEntry
 from service.ports.comments import Lease
 from service.stores.sql.audit_log import insert_entries

@@ -99,10 +99,6 @@ def decide_comment(comment_id: CommentId, body: DecisionRequest) -> CommentAnswe
 def undo_decision(comment_id: CommentId, query: UndoQuery) -> CommentAnswer:
     """Undo the decision in force."""
     case = decisions.undo_decision(
-        comment_id,
-        services,
-        undone_by=_SITE,
-        decision_id=query.decision,
-        site_id=current_site().id,
+        comment_id, services, undone_by=_SITE, decision_id=query.decision, site_id=current_site().id
     )
     return CommentAnswer.of(case, services.statements)

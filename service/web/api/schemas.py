@@ -130,9 +130,7 @@ Url = Annotated[str, StringConstraints(max_length=MAX_URL_CHARS), AfterValidator
 Email = Annotated[str, StringConstraints(max_length=MAX_EMAIL_CHARS), AfterValidator(_email)]
 SiteId = Annotated[str, StringConstraints(min_length=1, max_length=MAX_KEY_CHARS)]
 OwnId = Annotated[
-    SiteId,
-    AfterValidator(_no_version),
-    Field(json_schema_extra={"not": {"pattern": "@[0-9]+$"}}),
+    SiteId, AfterValidator(_no_version), Field(json_schema_extra={"not": {"pattern": "@[0-9]+$"}})
 ]
 Locale = Annotated[str, StringConstraints(pattern=LOCALE), AfterValidator(language_tag)]
 Address = Annotated[
@@ -472,8 +470,7 @@ class Rules(Answer):
         default=(), description="URLs of posts whose comments are all held."
     )
     closed_posts: _RulePosts = Field(
-        default=(),
-        description="URLs of closed posts, whose comments are held.",
+        default=(), description="URLs of closed posts, whose comments are held."
     )
     _whole = field_validator("*", mode="before")(_whole)
 

@@ -31,12 +31,10 @@ class ReadyAnswer(Answer):
 
     ready: bool
     parts: dict[str, str] = Field(
-        description="By part: `ok`, or the problem.",
-        examples=[{"database": "ok", "queue": "ok"}],
+        description="By part: `ok`, or the problem.", examples=[{"database": "ok", "queue": "ok"}]
     )
     remedies: dict[str, str] = Field(
-        description="By part that is not `ok`: what to do.",
-        examples=[{}],
+        description="By part that is not `ok`: what to do.", examples=[{}]
     )
 
 

@@ -15,15 +15,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from service.domain.sender import one_client
-from service.web.edge.auth import (
-    AKISMET,
-    API,
-    HOOKS,
-    METRICS,
-    PUBLIC,
-    has_site,
-    may_read_metrics,
-)
+from service.web.edge.auth import AKISMET, API, HOOKS, METRICS, PUBLIC, has_site, may_read_metrics
 from service.web.edge.config import WebConfig
 from service.web.edge.current import services
 

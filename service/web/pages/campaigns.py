@@ -18,10 +18,7 @@ from service.web.edge.current import services
 from service.web.edge.language import gettext, probability
 from service.web.pages import forms
 from service.web.pages.blueprint import error_page, go_to, moderator, pages
-from service.web.pages.bulk_decisions import (
-    just_done_bulk_decision,
-    remember_bulk_decision,
-)
+from service.web.pages.bulk_decisions import just_done_bulk_decision, remember_bulk_decision
 from service.web.pages.marking import Layer, Piece, part_text
 
 CAMPAIGNS_SHOWN = 20

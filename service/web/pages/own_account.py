@@ -28,13 +28,7 @@ from service.moderation.signing_in import (
 )
 from service.web.edge.current import services
 from service.web.edge.language import choose_language, gettext, languages, ngettext
-from service.web.pages.blueprint import (
-    current_session_id,
-    go_back,
-    go_to,
-    moderator,
-    pages,
-)
+from service.web.pages.blueprint import current_session_id, go_back, go_to, moderator, pages
 from service.web.pages.login import typed
 
 # The session's key for the offered seed and its time. Codes also need a secret of the server.

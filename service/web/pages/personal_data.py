@@ -16,12 +16,7 @@ from service.domain.errors import InvalidInputError
 from service.domain.sender import Person
 from service.domain.user import Permission
 from service.moderation.acts import record_act
-from service.moderation.erasing import (
-    erase_person,
-    export_person,
-    find_person,
-    forget_sender,
-)
+from service.moderation.erasing import erase_person, export_person, find_person, forget_sender
 from service.web.edge.current import services
 from service.web.edge.fields import write_moment
 from service.web.edge.language import gettext, ngettext

@@ -9,13 +9,7 @@ from operator import itemgetter
 from service.domain.campaign import LOW_P_SPAM, SELLS_P_SPAM
 from service.domain.case import Case
 from service.domain.comment import Label, Post
-from service.domain.decision import (
-    EDIT_POLICY,
-    KEPT_BY_STAFF,
-    KEPT_FEW_WORDS,
-    KEPT_WORDS,
-    Decision,
-)
+from service.domain.decision import EDIT_POLICY, KEPT_BY_STAFF, KEPT_FEW_WORDS, KEPT_WORDS, Decision
 from service.domain.text import Phrase, unescape
 from service.domain.verdict import Span, Verdict, WeighedSignal
 from service.scoring.lean import (

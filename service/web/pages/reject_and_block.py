@@ -12,11 +12,7 @@ from service.domain.decision import Ruling
 from service.domain.errors import ConflictError
 from service.domain.list_entry import Effect
 from service.domain.user import Permission
-from service.moderation.reject_and_block import (
-    decide_and_list,
-    traits_of,
-    undo_reject_and_block,
-)
+from service.moderation.reject_and_block import decide_and_list, traits_of, undo_reject_and_block
 from service.web.edge.current import services
 from service.web.edge.fields import is_id
 from service.web.edge.language import gettext

@@ -14,14 +14,7 @@ from flask.typing import ResponseReturnValue
 
 from service.domain.case import Case
 from service.domain.errors import ConflictError, InvalidInputError, Problem
-from service.domain.search import (
-    FIELD_NAMES,
-    MAX_QUERY_CHARS,
-    MAX_TERMS,
-    VALUES,
-    Field,
-    line_of,
-)
+from service.domain.search import FIELD_NAMES, MAX_QUERY_CHARS, MAX_TERMS, VALUES, Field, line_of
 from service.domain.text import as_text_cell, storable
 from service.domain.user import Permission
 from service.moderation.queue import (
@@ -34,10 +27,7 @@ from service.moderation.queue import (
 from service.web.edge.current import services
 from service.web.pages import forms
 from service.web.pages.blueprint import moderator, pages
-from service.web.pages.bulk_decisions import (
-    just_done_bulk_decision,
-    remember_bulk_decision,
-)
+from service.web.pages.bulk_decisions import just_done_bulk_decision, remember_bulk_decision
 from service.web.pages.filters import seen_sites
 
 Cell = str | float | bool | list[str] | None

@@ -9,13 +9,7 @@ from flask.typing import ResponseReturnValue
 
 from service.domain.comment import SiteId
 from service.domain.errors import InvalidInputError, Problem
-from service.domain.list_entry import (
-    MAX_REASON_CHARS,
-    Effect,
-    EntryFilter,
-    EntryKind,
-    ListEntry,
-)
+from service.domain.list_entry import MAX_REASON_CHARS, Effect, EntryFilter, EntryKind, ListEntry
 from service.domain.user import Permission
 from service.moderation.lists import (
     MAX_VALUE_CHARS,

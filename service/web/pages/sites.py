@@ -21,11 +21,7 @@ from service.domain.errors import ConflictError, InvalidInputError
 from service.domain.site import MAX_UNDO_SECONDS, Site, SiteSettings
 from service.domain.user import Permission
 from service.domain.verdict import MAX_RULED_POSTS, Outcome
-from service.moderation.figures import (
-    RulesPreview,
-    preview_cutoffs,
-    preview_rules,
-)
+from service.moderation.figures import RulesPreview, preview_cutoffs, preview_rules
 from service.moderation.sites import (
     IssuedKey,
     add_site,

@@ -21,12 +21,7 @@ from service.moderation.intake import FORM_FIELD, MAX_FIELD_CHARS
 from service.web.api.intake import new_comment
 from service.web.api.schemas import CommentRequest
 from service.web.edge.current import services
-from service.web.edge.errors import (
-    EdgeError,
-    TooLargeError,
-    UnreadableRequestError,
-    wants_page,
-)
+from service.web.edge.errors import EdgeError, TooLargeError, UnreadableRequestError, wants_page
 from service.web.edge.fields import is_email, is_web_address
 from service.web.edge.headers import host_of, shared_with
 from service.web.edge.operation import validate
