@@ -9,14 +9,7 @@ import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from service.learning.numbers import (
-    CUTOFF_DECISIONS,
-    CUTOFF_MARGIN,
-    HAM_CALLED_SPAM,
-    SPAM_CALLED_HAM,
-    SPAM_CUTOFF_LOWER_BY,
-    UNPROMISED_MARGIN,
-)
+from service.learning import numbers
 from service.scoring.conclude import logistic, logit
 from service.scoring.cutoffs import conformal_hits
 from service.scoring.weights import Cutoffs
@@ -47,9 +40,9 @@ class Outermost:
         """
         spam, ham = logit(promised.spam_cutoff), logit(promised.ham_cutoff)
         if self.spam_from is not None:
-            spam = max(self.spam_from, spam - SPAM_CUTOFF_LOWER_BY)
+            spam = max(self.spam_from, spam - numbers.SPAM_CUTOFF_LOWER_BY)
         elif frozen < spam:
-            spam += UNPROMISED_MARGIN
+            spam += numbers.UNPROMISED_MARGIN
         if self.ham_below is not None:
             ham = min(self.ham_below, ham)
         if (spam, ham) == (logit(promised.spam_cutoff), logit(promised.ham_cutoff)):
@@ -62,13 +55,13 @@ class Outermost:
 
 def find_outermost(predicted: Sequence[Predicted]) -> Outermost:
     """Return where the newest decisions put the promised rates; see `conformal_hits`."""
-    newest = predicted[-CUTOFF_DECISIONS:]
+    newest = predicted[-numbers.CUTOFF_DECISIONS :]
     ham = [(-p.log_odds, p.drawn) for p in newest if not p.is_spam]
     spam = [(p.log_odds, p.drawn) for p in newest if p.is_spam]
-    highest, lowest = _edge(ham, HAM_CALLED_SPAM), _edge(spam, SPAM_CALLED_HAM)
+    highest, lowest = _edge(ham, numbers.HAM_CALLED_SPAM), _edge(spam, numbers.SPAM_CALLED_HAM)
     return Outermost(
-        spam_from=None if highest is None else -highest + CUTOFF_MARGIN,
-        ham_below=None if lowest is None else lowest - CUTOFF_MARGIN,
+        spam_from=None if highest is None else -highest + numbers.CUTOFF_MARGIN,
+        ham_below=None if lowest is None else lowest - numbers.CUTOFF_MARGIN,
     )
 
 

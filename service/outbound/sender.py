@@ -21,6 +21,7 @@ from service.domain.delivery import (
     PlatformAct,
     SendOutcome,
 )
+from service.outbound import guard
 from service.outbound.exchange import (
     CallOutcome,
     Deadline,
@@ -30,14 +31,6 @@ from service.outbound.exchange import (
     exchange,
     seconds_given,
     system_resolver,
-)
-from service.outbound.guard import (
-    IPAddress,
-    OutboundRules,
-    RefusedError,
-    Target,
-    check_addresses,
-    parse_target,
 )
 from service.outbound.platforms import PLATFORMS
 
@@ -81,7 +74,7 @@ class HttpSiteNotifier:
     `resolve` resolves names; `tls` defines the trusted certificates.
     """
 
-    rules: OutboundRules
+    rules: guard.OutboundRules
     resolve: Resolver = system_resolver
     tls: ssl.SSLContext | None = None
     seconds: float = SEND_SECONDS
@@ -93,8 +86,8 @@ class HttpSiteNotifier:
     def refuse(self, url: str) -> str | None:
         """See `SiteNotifier.refuse`."""
         try:
-            parse_target(url, self.rules)
-        except RefusedError as error:
+            guard.parse_target(url, self.rules)
+        except guard.RefusedError as error:
             return str(error)
         return None
 
@@ -126,7 +119,7 @@ class HttpSiteNotifier:
         """Call a URL within the rules; failures are returned, never raised."""
         sent: list[bool] = []
         try:
-            target = parse_target(url, self.rules)
+            target = guard.parse_target(url, self.rules)
             if self.tls is None:
                 # Loaded late, because it takes about 30 ms and most processes never send.
                 self.tls = trusted_authorities()
@@ -141,7 +134,7 @@ class HttpSiteNotifier:
                 method=method,
                 when_sent=lambda: sent.append(True),
             )
-        except RefusedError as error:
+        except guard.RefusedError as error:
             hopeless = self.refuse(url) is not None
             return CallOutcome(problem=f"the address {error}", hopeless=hopeless)
         except (UnreadableAnswerError, OSError) as error:
@@ -153,7 +146,7 @@ class HttpSiteNotifier:
             problem = (Failure.REDIRECT if redirects else Failure.REFUSED).value
         return CallOutcome(answer=answer, problem=problem, was_sent=True)
 
-    def _addresses(self, target: Target, deadline: Deadline) -> Sequence[IPAddress]:
+    def _addresses(self, target: guard.Target, deadline: Deadline) -> Sequence[guard.IPAddress]:
         """Return the addresses to connect to, resolved once and checked."""
         if target.address is not None:
             return [target.address]
@@ -163,7 +156,7 @@ class HttpSiteNotifier:
             raise
         except (OSError, UnicodeError):
             raise _NotFoundError from None
-        return check_addresses(target.host, found, self.rules)
+        return guard.check_addresses(target.host, found, self.rules)
 
     def _look_up(self, host: str, port: int, *, seconds: float) -> Sequence[str]:
         """Return the host's addresses. Raises `TimeoutError`, or the resolver's error."""

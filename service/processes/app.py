@@ -8,14 +8,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 
-from service.doctor.checks import (
-    judge_background,
-    judge_models,
-    judge_progress,
-    judge_workers,
-    remedy_for_database,
-    remedy_for_queue,
-)
+from service.doctor import checks
 from service.domain.errors import StoreUnavailableError
 from service.domain.finding import Finding, fail, well
 from service.listening import listen
@@ -112,8 +105,8 @@ def readiness_checks(wired: Wired) -> Checks:
         ping=services.queue.depth, prove_write=lambda: prove_queue_write(client)
     )
 
-    database = partial(_finding, "database", database_proof, remedy_for_database)
-    queue = partial(_finding, "queue", queue_proof, remedy_for_queue)
+    database = partial(_finding, "database", database_proof, checks.remedy_for_database)
+    queue = partial(_finding, "queue", queue_proof, checks.remedy_for_queue)
 
     def while_queue(check: Callable[[], Finding]) -> Callable[[], Finding]:
         """Check only while the queue accepts writes: otherwise no heartbeat can be sent."""
@@ -123,17 +116,19 @@ def readiness_checks(wired: Wired) -> Checks:
         try:
             oldest = services.figures.oldest_unjudged()
         except StoreUnavailableError as error:
-            return fail("judging", str(error), remedy_for_database(error))
+            return fail("judging", str(error), checks.remedy_for_database(error))
         now = services.clock()
-        return judge_progress(live_workers(client), oldest=oldest, now=now)
+        return checks.judge_progress(live_workers(client), oldest=oldest, now=now)
 
     return {
         "database": database,
         "queue": queue,
-        "worker": while_queue(lambda: judge_workers(live_workers(client))),
-        "model": while_queue(lambda: judge_models(live_workers(client))),
+        "worker": while_queue(lambda: checks.judge_workers(live_workers(client))),
+        "model": while_queue(lambda: checks.judge_models(live_workers(client))),
         "judging": while_queue(judging),
-        "background": while_queue(lambda: judge_background(live_workers(client, BACKGROUND))),
+        "background": while_queue(
+            lambda: checks.judge_background(live_workers(client, BACKGROUND))
+        ),
     }
 
 

@@ -7,14 +7,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import TypeGuard
 
-from altcha import (
-    Challenge,
-    ChallengeParameters,
-    Payload,
-    Solution,
-    create_challenge,
-    verify_solution,
-)
+import altcha
 
 from service.domain.comment import SiteId
 from service.domain.form import ReadToken
@@ -36,7 +29,7 @@ class AltchaFormChallenges:
 
     def issue(self, site_id: SiteId, *, page: str | None, at: datetime) -> Mapping[str, object]:
         """Return a new token for a form of this site, as JSON values."""
-        challenge = create_challenge(
+        challenge = altcha.create_challenge(
             _ALGORITHM,
             _ROUNDS,
             counter=_MIN_TRIES + secrets.randbelow(_MORE_TRIES),
@@ -57,10 +50,11 @@ class AltchaFormChallenges:
         if parameters is None or not isinstance(signature, str):
             return None
         derived = solution.get("derivedKey") if isinstance(solution, Mapping) else None
-        payload = Payload(
-            Challenge(parameters, signature), Solution(0, derived if _is_text(derived) else "")
+        payload = altcha.Payload(
+            altcha.Challenge(parameters, signature),
+            altcha.Solution(0, derived if _is_text(derived) else ""),
         )
-        result = verify_solution(
+        result = altcha.verify_solution(
             payload,
             self._key("challenges", site_id),
             hmac_key_secret=self._key("solutions", site_id),
@@ -79,7 +73,7 @@ class AltchaFormChallenges:
         return hmac.digest(self._secret, f"{purpose}:{site_id}".encode(), "sha256")
 
 
-def _parameters(given: Mapping[object, object]) -> ChallengeParameters | None:
+def _parameters(given: Mapping[object, object]) -> altcha.ChallengeParameters | None:
     """Return the parameters if `issue` could have written them, None otherwise."""
     data = given.get("data")
     if not isinstance(data, Mapping) or not all(_is_text(given.get(name)) for name in _TEXTS):
@@ -91,7 +85,7 @@ def _parameters(given: Mapping[object, object]) -> ChallengeParameters | None:
     ):
         return None
     known = {name: given[name] for name in (*_TEXTS, *_NUMBERS)}
-    return ChallengeParameters.from_dict({**known, "data": {"page": page, "at": at}})
+    return altcha.ChallengeParameters.from_dict({**known, "data": {"page": page, "at": at}})
 
 
 def _is_text(given: object) -> TypeGuard[str]:

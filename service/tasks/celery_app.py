@@ -13,15 +13,8 @@ from kombu import Connection, Consumer, Queue
 from kombu.transport import redis
 
 from service.domain.comment import CommentId, Lane
+from service.tasks import broker
 from service.tasks.batcher import Batcher, LanePlan, lane_plans
-from service.tasks.broker import (
-    COMMENT_ID_FIELD,
-    CONSUMER_OPTIONS,
-    LANE_QUEUES,
-    QUEUE_NOTICE,
-    QueueName,
-    kombu_url,
-)
 from service.tasks.heartbeat import INTERVAL_SECONDS, Heartbeat
 
 log = logging.getLogger(__name__)
@@ -65,9 +58,9 @@ def is_ours(message: object) -> bool:
                 content = json.loads(base64.b64decode(body, validate=True).decode())
             except (ValueError, RecursionError):
                 return False
-            if not isinstance(content, dict) or content.keys() != {COMMENT_ID_FIELD}:
+            if not isinstance(content, dict) or content.keys() != {broker.COMMENT_ID_FIELD}:
                 return False
-            comment_id = content[COMMENT_ID_FIELD]
+            comment_id = content[broker.COMMENT_ID_FIELD]
             is_id = isinstance(comment_id, str) and 0 < len(comment_id) <= _MAX_ID_CHARS
             # A worker adds this header when it requeues a message; there are no others.
             return is_id and not headers.keys() - {"redelivered"}
@@ -108,7 +101,7 @@ class _Transport(redis.Transport):  # type: ignore[misc]  # kombu ships no types
 
     def _deliver(self, message: object, queue: str) -> None:
         self.has_read = True
-        if queue in LANE_QUEUES.values() and is_ours(message):
+        if queue in broker.LANE_QUEUES.values() and is_ours(message):
             super()._deliver(message, queue)
         else:
             log.error("a message was not understood", extra={"queue": queue})
@@ -151,7 +144,7 @@ class _ScoringStep(bootsteps.ConsumerStep):  # type: ignore[misc]  # Celery ship
             # Ids that arrive while a batch is judged wait here instead of in the queue, so the
             # limit is just enough for the next batch.
             own.basic_qos(0, 2 * plan.batch_size, False)  # noqa: FBT003  # kombu's own signature
-            queue = Queue(LANE_QUEUES[lane].value, channel=own)
+            queue = Queue(broker.LANE_QUEUES[lane].value, channel=own)
             receive = partial(self._receive, lane)
             consumers.append(Consumer(own, queues=[queue], on_message=receive, accept=["json"]))
         return consumers
@@ -159,7 +152,7 @@ class _ScoringStep(bootsteps.ConsumerStep):  # type: ignore[misc]  # Celery ship
     def _receive(self, lane: Lane, message: Any) -> None:
         # The connection filters messages of any other form.
         assert self.batcher is not None  # noqa: S101  # Set by `start`.
-        self.batcher.receive(lane, CommentId(message.payload[COMMENT_ID_FIELD]), message)
+        self.batcher.receive(lane, CommentId(message.payload[broker.COMMENT_ID_FIELD]), message)
 
 
 class _HeartbeatStep(bootsteps.StartStopStep):  # type: ignore[misc]  # Celery ships no types.
@@ -198,15 +191,15 @@ def make_celery(
 
     setup_logging.connect(_leave_logging_alone)
     for name in _NOISY_LOGGERS:
-        logging.getLogger(name).addFilter(QUEUE_NOTICE)
-    app = Celery("slopsieve", broker=kombu_url(valkey_url), set_as_current=False)
+        logging.getLogger(name).addFilter(broker.QUEUE_NOTICE)
+    app = Celery("slopsieve", broker=broker.kombu_url(valkey_url), set_as_current=False)
     app.amqp.Connection = GatedConnection
     app.conf.update(
         accept_content=["json"],
-        task_default_queue=QueueName.TASKS.value,
-        task_queues=[Queue(QueueName.TASKS.value)],
+        task_default_queue=broker.QueueName.TASKS.value,
+        task_queues=[Queue(broker.QueueName.TASKS.value)],
         task_create_missing_queues=False,
-        broker_transport_options=dict(CONSUMER_OPTIONS),
+        broker_transport_options=dict(broker.CONSUMER_OPTIONS),
         broker_connection_retry_on_startup=True,
         broker_connection_max_retries=None,
         # A full server refuses single commands. Retry as if it were unreachable.

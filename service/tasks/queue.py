@@ -14,13 +14,7 @@ from redis.exceptions import RedisError
 
 from service.domain.comment import CommentId, Lane
 from service.domain.errors import StoreUnavailableError
-from service.tasks.broker import (
-    COMMENT_ID_FIELD,
-    LANE_QUEUES,
-    QUEUE_NOTICE,
-    open_client,
-    queue_errors,
-)
+from service.tasks import broker
 from service.tasks.heartbeat import BACKGROUND, live_workers
 
 # 1,000 ids take 48 ms in two portions, 270 ms one by one.
@@ -40,29 +34,29 @@ class ValkeyScoringQueue:
         """See `ScoringQueue.put`."""
         if time.monotonic() < self.away_until:
             raise StoreUnavailableError("the queue was away a moment ago")
-        queue = LANE_QUEUES[lane].value
+        queue = broker.LANE_QUEUES[lane].value
         try:
-            with queue_errors():
+            with broker.queue_errors():
                 for first in range(0, len(ids), _MESSAGES_AT_ONCE):
                     portion = ids[first : first + _MESSAGES_AT_ONCE]
                     self.client.lpush(queue, *(_message(one, queue) for one in portion))
         except StoreUnavailableError as error:
             self.away_until = time.monotonic() + _FAIL_FAST_SECONDS
-            QUEUE_NOTICE.away(error)
+            broker.QUEUE_NOTICE.away(error)
             raise
-        QUEUE_NOTICE.back()
+        broker.QUEUE_NOTICE.back()
 
     def depth(self) -> Mapping[Lane, int]:
         """See `ScoringQueue.depth`."""
-        with queue_errors(), self.client.pipeline(transaction=False) as pipeline:
-            for queue in LANE_QUEUES.values():
+        with broker.queue_errors(), self.client.pipeline(transaction=False) as pipeline:
+            for queue in broker.LANE_QUEUES.values():
                 pipeline.llen(queue.value)
-            return dict(zip(LANE_QUEUES, pipeline.execute(), strict=True))
+            return dict(zip(broker.LANE_QUEUES, pipeline.execute(), strict=True))
 
 
 def _message(comment_id: CommentId, queue: str) -> str:
     """Return a message in kombu's format, without importing kombu, which is slow to load."""
-    body = json.dumps({COMMENT_ID_FIELD: comment_id}).encode()
+    body = json.dumps({broker.COMMENT_ID_FIELD: comment_id}).encode()
     return json.dumps(
         {
             "body": base64.b64encode(body).decode(),
@@ -103,7 +97,7 @@ class ValkeyWaker:
 
     def wake(self) -> None:
         """See `Waker.wake`."""
-        with queue_errors(), self.client.pipeline(transaction=False) as pipeline:
+        with broker.queue_errors(), self.client.pipeline(transaction=False) as pipeline:
             # One message is enough; they must not accumulate while no process listens.
             pipeline.rpush(self.reason.value, "")
             pipeline.ltrim(self.reason.value, 0, 0)
@@ -117,7 +111,7 @@ class ValkeyWaker:
 
 def listen_for_ever(valkey_url: str, woken: Callable[[Wake], object]) -> None:
     """Call `woken` for each message and reconnect after errors; run it in a daemon thread."""
-    client = open_client(valkey_url, answer_seconds=_LISTEN_SECONDS + 5.0)
+    client = broker.open_client(valkey_url, answer_seconds=_LISTEN_SECONDS + 5.0)
     while True:
         try:
             found: Any = client.blpop(list(Wake), timeout=_LISTEN_SECONDS)

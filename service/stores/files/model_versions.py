@@ -11,21 +11,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from models import registry
 from models.card_figures import CARD_PAGE, card_figures, card_provenance, read_card
 from models.errors import ModelError, ModelVersionError
 from models.inputs import ModelInput, ModelOutput
-from models.registry import (
-    SHIPPED_DIR,
-    check_version,
-    drop_leftovers,
-    drop_version,
-    list_versions,
-    load_version,
-    promote,
-    read_current_fusion,
-    read_current_name,
-    read_previous_name,
-)
 from service.domain.errors import ConflictError, ModelUnavailableError, NotFoundError
 from service.ports.models import Classifier, JudgingModel, VersionOnShelf
 from service.scoring.weights import Cutoffs, Promise, Weights
@@ -43,9 +32,9 @@ class VersionShelf:
     def all(self) -> list[VersionOnShelf]:
         """Return all versions, the current one first, then by name in descending order."""
         folder = self._find_folder()
-        current, previous = _current(folder), read_previous_name(folder)
+        current, previous = _current(folder), registry.read_previous_name(folder)
         versions = []
-        for name in sorted(list_versions(folder), reverse=True):
+        for name in sorted(registry.list_versions(folder), reverse=True):
             card = read_card(folder / name)
             versions.append(
                 VersionOnShelf(
@@ -69,10 +58,12 @@ class VersionShelf:
     def previous(self) -> str | None:
         """Return the version that was current before the last promotion, if it still exists."""
         folder = self._find_folder()
-        name = read_previous_name(folder)
-        return name if name in list_versions(folder) else None
+        name = registry.read_previous_name(folder)
+        return name if name in registry.list_versions(folder) else None
 
-    def promote(self, name: str, *, check: Callable[[Path], object] = check_version) -> str | None:
+    def promote(
+        self, name: str, *, check: Callable[[Path], object] = registry.check_version
+    ) -> str | None:
         """Check a version's files and make it current; return the previously current one.
 
         By default it loads no classifier: workers that cannot load it keep their version. Raise
@@ -82,7 +73,7 @@ class VersionShelf:
         folder = self._known(name).parent
         before = _current(folder)
         with _conflicts(": use `slopsieve models promote` where it can, or SLOPSIEVE_MODELS_DIR"):
-            promote(folder, name, check=check)
+            registry.promote(folder, name, check=check)
         return before
 
     def drop(self, name: str) -> None:
@@ -93,18 +84,18 @@ class VersionShelf:
         """
         folder = self._known(name).parent
         with _conflicts():
-            drop_version(folder, name)
+            registry.drop_version(folder, name)
 
     def drop_leftovers(self, *, older_than: timedelta) -> int:
         """Delete partial files of killed processes; return how many."""
         since = time.time() - older_than.total_seconds()
         with contextlib.suppress(OSError):
-            return drop_leftovers(self._find_folder(), untouched_since=since)
+            return registry.drop_leftovers(self._find_folder(), untouched_since=since)
         return 0
 
     def _known(self, name: str) -> Path:
         folder = self._find_folder()
-        if name not in (known := list_versions(folder)):
+        if name not in (known := registry.list_versions(folder)):
             msg = f"there is no model version {name[:100]!r}, only {', '.join(known) or 'none'}"
             raise NotFoundError(msg)
         return folder / name
@@ -123,7 +114,7 @@ def _conflicts(advice: str = "") -> Iterator[None]:
 
 def _current(folder: Path) -> str | None:
     try:
-        return read_current_name(folder)
+        return registry.read_current_name(folder)
     except ModelVersionError:
         return None
 
@@ -131,7 +122,7 @@ def _current(folder: Path) -> str | None:
 def read_promise(models_dir: Path | None) -> Promise | None:
     """Return the promise of a folder's current version, None if it cannot be read."""
     try:
-        name, fusion = read_current_fusion(models_dir)
+        name, fusion = registry.read_current_fusion(models_dir)
     except ModelVersionError:
         return None
     rates = {}
@@ -225,7 +216,7 @@ class ModelVersions:
     def _reload(self) -> None:
         """Load the version in `CURRENT` unless it serves; the caller must hold the lock."""
         try:
-            name = read_current_name(self._find())
+            name = registry.read_current_name(self._find())
         except (ModelVersionError, ImportError) as error:
             self._refuse(error)
             return
@@ -240,7 +231,7 @@ class ModelVersions:
     def _load(self, name: str) -> None:
         """Load a version and serve it, or set `problem`."""
         try:
-            version = load_version((self._find() or SHIPPED_DIR) / name)
+            version = registry.load_version((self._find() or registry.SHIPPED_DIR) / name)
         except (ModelVersionError, ImportError) as error:
             self._refuse(error)
         else:

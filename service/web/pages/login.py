@@ -12,12 +12,7 @@ from flask_login import current_user, login_user, logout_user
 
 from service.domain.errors import InvalidInputError, NotAuthenticatedError
 from service.domain.user import Permission, User
-from service.moderation.accounts import (
-    MAX_PASSWORD_CHARS,
-    MIN_PASSWORD_CHARS,
-    authenticate_user,
-    change_password,
-)
+from service.moderation import accounts
 from service.moderation.signing_in import begin_session, check_second_factor, end_session
 from service.web.edge.auth import open_to_all
 from service.web.edge.current import services
@@ -64,7 +59,7 @@ def sign_in() -> ResponseReturnValue:
         return _sign_in_page()
     target = safe_next(request.form.get("next"))
     try:
-        user = authenticate_user(typed("name"), typed("password"), services)
+        user = accounts.authenticate_user(typed("name"), typed("password"), services)
         if services.second_factors.get(user.id) is None:
             _start_session(user)
             return redirect(target, HTTPStatus.SEE_OTHER)
@@ -116,7 +111,7 @@ def password() -> ResponseReturnValue:
     if new != typed("repeat"):
         return _password_page(["repeat"]), HTTPStatus.UNPROCESSABLE_ENTITY
     try:
-        changed = change_password(moderator(), services, old=old, new=new)
+        changed = accounts.change_password(moderator(), services, old=old, new=new)
     except InvalidInputError as error:
         wrong = [problem.field for problem in error.problems]
         return _password_page(wrong), HTTPStatus.UNPROCESSABLE_ENTITY
@@ -176,8 +171,8 @@ def _password_page(wrong: Sequence[str] = ()) -> str:
         user=moderator(),
         wrong=wrong,
         chars=len(typed("new")),
-        min_chars=MIN_PASSWORD_CHARS,
-        max_chars=MAX_PASSWORD_CHARS,
+        min_chars=accounts.MIN_PASSWORD_CHARS,
+        max_chars=accounts.MAX_PASSWORD_CHARS,
     )
 
 

@@ -13,13 +13,7 @@ from service.domain.comment import CommentId
 from service.domain.errors import ConflictError, StoreUnavailableError
 from service.domain.retraining import Retraining, RetrainingOptions, RetrainingState
 from service.domain.user import Permission
-from service.moderation.retraining import (
-    SCHEDULE,
-    NoTrainerError,
-    ask_retraining,
-    promote_retrained,
-    refuse_retrained,
-)
+from service.moderation import retraining
 from service.moderation.versions import promote_version, roll_back
 from service.ports.models import VersionOnShelf
 from service.web.edge.current import services
@@ -89,8 +83,8 @@ def roll_model_back() -> ResponseReturnValue:
 def retrain_now() -> ResponseReturnValue:
     options = RetrainingOptions(data=current_app.config["RETRAIN_DATA"])
     try:
-        ask_retraining(services, by=moderator().name, options=options)
-    except NoTrainerError:
+        retraining.ask_retraining(services, by=moderator().name, options=options)
+    except retraining.NoTrainerError:
         return _show(gettext("No process that retrains is running; see below for what to do."))
     except ConflictError:
         return _show(gettext("A retraining is already running."))
@@ -103,7 +97,7 @@ def promote_candidate(retraining_id: str) -> ResponseReturnValue:
     if not found.waits:
         return _answered()
     try:
-        promote_retrained(found, services, by=moderator().name)
+        retraining.promote_retrained(found, services, by=moderator().name)
     except ConflictError as error:
         return _not_changed(error)
     return _serves(found.version)
@@ -115,7 +109,7 @@ def refuse_candidate(retraining_id: str) -> ResponseReturnValue:
     if not found.waits:
         return _answered()
     try:
-        refuse_retrained(found, services, by=moderator().name)
+        retraining.refuse_retrained(found, services, by=moderator().name)
     except ConflictError:
         return _answered()
     return go_to(
@@ -152,7 +146,7 @@ def _show(refusal: str = "") -> ResponseReturnValue:
         trained_at=_trained_at,
         retrainings=recent,
         now=now,
-        schedule=SCHEDULE,
+        schedule=retraining.SCHEDULE,
         lost_shown=LOST_SHOWN,
         # The lost comments that this user may see.
         comments=seen_ids(services.cases.find([CommentId(one) for one in lost if is_id(one)])),

@@ -15,17 +15,8 @@ from markupsafe import Markup
 
 from service.domain.errors import InvalidInputError
 from service.domain.user import Permission, User
+from service.moderation import signing_in
 from service.moderation.accounts import check_password, set_mail, set_preferences
-from service.moderation.signing_in import (
-    Offer,
-    end_other_sessions,
-    end_session,
-    list_sessions,
-    offer_second_factor,
-    renew_recovery_codes,
-    turn_off_second_factor,
-    turn_on_second_factor,
-)
 from service.web.edge.current import services
 from service.web.edge.language import choose_language, gettext, languages, ngettext
 from service.web.pages.blueprint import current_session_id, go_back, go_to, moderator, pages
@@ -43,7 +34,7 @@ def me() -> ResponseReturnValue:
         "me.html",
         preferences=user.preferences,
         languages=[(tag, language_name(tag)) for tag in languages()],
-        sessions=list_sessions(user, services),
+        sessions=signing_in.list_sessions(user, services),
         current=current_session_id(),
         factor=services.second_factors.get(user.id),
         takes_digests=services.send_mail is not None and user.may(Permission.DECIDE),
@@ -86,13 +77,13 @@ def change_density() -> ResponseReturnValue:
 def end_my_session(session_id: str) -> ResponseReturnValue:
     if session_id == current_session_id():
         abort(HTTPStatus.NOT_FOUND)
-    end_session(session_id, moderator(), services)
+    signing_in.end_session(session_id, moderator(), services)
     return go_to("pages.me", gettext("That session has ended."))
 
 
 @pages.post("/me/sessions/end-others", needs=Permission.LOOK)
 def end_my_other_sessions() -> ResponseReturnValue:
-    ended = end_other_sessions(current_session_id(), moderator(), services)
+    ended = signing_in.end_other_sessions(current_session_id(), moderator(), services)
     return go_to(
         "pages.me",
         ngettext("%(num)s other session has ended.", "%(num)s other sessions have ended.", ended),
@@ -115,7 +106,7 @@ def offer_factor() -> ResponseReturnValue:
     user = moderator()
     if not check_password(user, typed("password"), services):
         return _wrong_password()
-    offer = offer_second_factor(user, services)
+    offer = signing_in.offer_second_factor(user, services)
     session[_OFFERED] = {"seed": offer.seed, "at": int(services.clock().timestamp())}
     return go_to("pages.second_factor")
 
@@ -127,7 +118,9 @@ def confirm_factor() -> ResponseReturnValue:
     if offer is None or services.second_factors.get(user.id) is not None:
         return go_to("pages.second_factor")
     try:
-        codes = turn_on_second_factor(user, services, seed=offer.seed, code=typed("code"))
+        codes = signing_in.turn_on_second_factor(
+            user, services, seed=offer.seed, code=typed("code")
+        )
     except InvalidInputError:
         refusal = gettext("Incorrect code: type the one that the app shows now.")
         return _page(refusal=refusal), HTTPStatus.UNPROCESSABLE_ENTITY
@@ -142,7 +135,7 @@ def renew_codes() -> ResponseReturnValue:
         return go_to("pages.second_factor")
     if not check_password(user, typed("password"), services):
         return _wrong_password()
-    return _page(codes=renew_recovery_codes(user, services))
+    return _page(codes=signing_in.renew_recovery_codes(user, services))
 
 
 @pages.post("/me/second-factor/off", needs=Permission.LOOK)
@@ -152,7 +145,7 @@ def turn_off_factor() -> ResponseReturnValue:
         return go_to("pages.second_factor")
     if not check_password(user, typed("password"), services):
         return _wrong_password()
-    turn_off_second_factor(user, services, actor=user.name)
+    signing_in.turn_off_second_factor(user, services, actor=user.name)
     return go_to("pages.second_factor")
 
 
@@ -177,15 +170,15 @@ def _wrong_password() -> ResponseReturnValue:
     return _page(refusal=refusal), HTTPStatus.UNPROCESSABLE_ENTITY
 
 
-def _offered(user: User) -> Offer | None:
+def _offered(user: User) -> signing_in.Offer | None:
     """Return the second factor that was offered in this session in the last ten minutes."""
     offered = session.get(_OFFERED)
     if offered is None or services.clock().timestamp() - offered["at"] > _OFFER_SECONDS:
         return None
-    return offer_second_factor(user, services, seed=offered["seed"])
+    return signing_in.offer_second_factor(user, services, seed=offered["seed"])
 
 
-def _square(offer: Offer) -> Markup:
+def _square(offer: signing_in.Offer) -> Markup:
     """Return the QR code of an offer as SVG without styles or scripts."""
     code = segno.make_qr(offer.uri, error="m")
     svg = code.svg_inline(

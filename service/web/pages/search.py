@@ -17,13 +17,7 @@ from service.domain.errors import ConflictError, InvalidInputError, Problem
 from service.domain.search import FIELD_NAMES, MAX_QUERY_CHARS, MAX_TERMS, VALUES, Field, line_of
 from service.domain.text import as_text_cell, storable
 from service.domain.user import Permission
-from service.moderation.queue import (
-    MAX_COUNTED,
-    MAX_DECIDED,
-    decide_found,
-    export_found,
-    find_comments,
-)
+from service.moderation import queue
 from service.web.edge.current import services
 from service.web.pages import forms
 from service.web.pages.blueprint import moderator, pages
@@ -115,7 +109,7 @@ def search() -> ResponseReturnValue:
 def search_export() -> ResponseReturnValue:
     form = request.values.get("as", type=ExportForm) or abort(HTTPStatus.BAD_REQUEST)
     try:
-        cases = export_found(_line(), form.value, services, user=moderator())
+        cases = queue.export_found(_line(), form.value, services, user=moderator())
     except InvalidInputError as error:
         return _show(_line(), problems=error.problems)
     media_type = "text/csv" if form is ExportForm.CSV else "application/jsonl"
@@ -133,7 +127,7 @@ def decide_search() -> ResponseReturnValue:
     if counted is None or decided is None:
         abort(HTTPStatus.BAD_REQUEST)
     try:
-        bulk_decision = decide_found(
+        bulk_decision = queue.decide_found(
             _line(),
             forms.read_ruling(),
             services,
@@ -161,7 +155,7 @@ def _show(
         try:
             found = forms.read_from(
                 cursor,
-                lambda begin: find_comments(
+                lambda begin: queue.find_comments(
                     line, services, user=moderator(), cursor=begin, limit=PAGE_SIZE
                 ),
             )
@@ -187,8 +181,8 @@ def _show(
         values={field.value: values for field, values in VALUES.items()},
         fields=FIELD_NAMES,
         done=just_done_bulk_decision(),
-        max_counted=MAX_COUNTED,
-        max_decided=MAX_DECIDED,
+        max_counted=queue.MAX_COUNTED,
+        max_decided=queue.MAX_DECIDED,
         bulk_decision_id=services.new_id("str"),
         max_line=MAX_QUERY_CHARS,
         max_terms=MAX_TERMS,
