@@ -25,18 +25,9 @@ from service.moderation.intake import submit_comments, with_sender, with_token
 from service.moderation.revise import withdraw_comment
 from service.ports.comments import Added, AddOutcome, NewComment
 from service.ports.services import Services
+from service.web.api import schemas
 from service.web.api.answers import BatchAnswer, BatchResult, CommentAnswer, CommentLinks
 from service.web.api.blueprint import api
-from service.web.api.schemas import (
-    MAX_BATCH,
-    AuthorRequest,
-    BatchRequest,
-    CommentRequest,
-    FormRequest,
-    KeptRequest,
-    PostRequest,
-    WaitQuery,
-)
 from service.web.edge import strict_json
 from service.web.edge.admission import USUAL_PATIENCE_SECONDS
 from service.web.edge.auth import current_site
@@ -58,7 +49,7 @@ _ASK_AGAIN_SECONDS = 10
 @api.post("/comments")
 @operation(tag="Comments", statuses=(_ACCEPTED,), problems=(409, 410))
 def submit_comment(
-    query: WaitQuery, body: CommentRequest, idempotency_key: str | None
+    query: schemas.WaitQuery, body: schemas.CommentRequest, idempotency_key: str | None
 ) -> tuple[CommentAnswer, dict[str, str]]:
     """Submit a comment.
 
@@ -91,7 +82,9 @@ def submit_comment(
 
 
 @api.post("/comments/batch")
-@operation(tag="Comments", body=BatchRequest, media=(JSON, NDJSON), max_body_bytes=_MAX_BATCH_BYTES)
+@operation(
+    tag="Comments", body=schemas.BatchRequest, media=(JSON, NDJSON), max_body_bytes=_MAX_BATCH_BYTES
+)
 def submit_batch(raw: bytes, idempotency_key: str | None) -> BatchAnswer:
     """Submit up to 1,000 comments.
 
@@ -103,8 +96,8 @@ def submit_batch(raw: bytes, idempotency_key: str | None) -> BatchAnswer:
         parts: list[bytes | Json] = [line for line in raw.split(b"\n") if line.strip()]
     else:
         parts = _read_object(raw)
-    if len(parts) > MAX_BATCH:
-        msg = f"The batch has more than {MAX_BATCH} comments. Send several batches."
+    if len(parts) > schemas.MAX_BATCH:
+        msg = f"The batch has more than {schemas.MAX_BATCH} comments. Send several batches."
         raise TooLargeError(msg)
     read = []
     for index, part in enumerate(parts):
@@ -134,7 +127,7 @@ def _read_object(raw: bytes) -> list[bytes | Json]:
         if isinstance(given, list):
             # An invalid comment must not refuse the others.
             comments, body["comments"] = [*given], []
-    validate(BatchRequest, body)
+    validate(schemas.BatchRequest, body)
     return comments
 
 
@@ -146,7 +139,7 @@ def _read_item(part: bytes | Json, key: str | None) -> NewComment | ModerationEr
                 msg = f"The line has more than {SINGLE_BODY_BYTES} bytes."
                 raise TooLargeError(msg)
             part = strict_json.parse(part)
-        given = validate(KeptRequest, part)
+        given = validate(schemas.KeptRequest, part)
         return new_comment(given, current_site(), services, lane=Lane.BULK, key=key)
     except ModerationError as refusal:
         return refusal
@@ -168,11 +161,11 @@ def _result(index: int, read: NewComment | ModerationError, added: Added | None)
 
 
 def new_comment(
-    given: CommentRequest, site: Site, services: Services, *, lane: Lane, key: str | None
+    given: schemas.CommentRequest, site: Site, services: Services, *, lane: Lane, key: str | None
 ) -> NewComment:
     """Return the comment to store, with address and e-mail replaced by keyed hashes."""
-    post, author = given.post or PostRequest(), given.author or AuthorRequest()
-    form = given.form or FormRequest()
+    post, author = given.post or schemas.PostRequest(), given.author or schemas.AuthorRequest()
+    form = given.form or schemas.FormRequest()
     excerpt = (post.excerpt or post.text or "")[:MAX_EXCERPT_CHARS]
     comment = Comment(
         id=CommentId(services.new_id("com")),
