@@ -22,27 +22,18 @@ from service.learning.features import (
 )
 from service.learning.numbers import BOUND, PITCH_BOUND_TO_HAM
 from service.learning.taught import Taught
+from service.scoring import lean
 from service.scoring.conclude import cutoffs_of, decide, is_beside, logistic
-from service.scoring.lean import (
-    BY_AUTHORS_SITE,
-    BY_NAME,
-    BY_POST,
-    HIGHER_CUTOFF,
-    add_lean,
-    frozen_score,
-    lean_signal,
-    reason_of_lean,
-)
 from service.scoring.weights import SET_WEIGHTS, Cutoffs, Family
 from service.signals.judged_text import judged_text
 from service.signals.offers import pitches
 
 # Of what does not stand in the text only the kind is kept with a verdict: the rest can be erased.
 _BESIDE = {
-    Kind.DOMAIN: BY_AUTHORS_SITE,
-    Kind.NAME: BY_NAME,
-    Kind.AUTHOR: BY_AUTHORS_SITE,
-    Kind.POST: BY_POST,
+    Kind.DOMAIN: lean.BY_AUTHORS_SITE,
+    Kind.NAME: lean.BY_NAME,
+    Kind.AUTHOR: lean.BY_AUTHORS_SITE,
+    Kind.POST: lean.BY_POST,
 }
 # Who ages an account by remarks teaches their words, too: what people approved of them says no
 # more for the first offer than the account's record does.
@@ -74,7 +65,7 @@ def lean_on(
     if found is None:
         return verdict
     signal, cutoffs = found
-    leaned = add_lean(verdict, signal, cutoffs)
+    leaned = lean.add_lean(verdict, signal, cutoffs)
     # Words are named where a person reads them: in doubt, and where decisions changed the outcome.
     stays = verdict.outcome is leaned.outcome is not Outcome.UNSURE
     if signal is None or stays:
@@ -85,8 +76,8 @@ def lean_on(
     # Features in the text are marked there, others are named in the reason.
     beside = dict.fromkeys(_BESIDE[one.kind] for one in named if one.span is None)
     spans = sorted((one.span for one in named if one.span), key=lambda span: span.start)
-    higher = signal.signal.reason.endswith(HIGHER_CUTOFF)
-    reason = reason_of_lean(list(beside), higher_cutoff=higher)
+    higher = signal.signal.reason.endswith(lean.HIGHER_CUTOFF)
+    reason = lean.reason_of_lean(list(beside), higher_cutoff=higher)
     said = replace(signal, signal=replace(signal.signal, reason=reason, spans=tuple(spans)))
     return replace(leaned, signals=tuple(said if one is signal else one for one in leaned.signals))
 
@@ -104,7 +95,7 @@ def _lean(
     def here(frozen: float) -> Cutoffs:
         return cutoffs_of(settings, taught.cutoffs(comment.site_id, promised, frozen=frozen))
 
-    frozen = frozen_score(verdict)
+    frozen = lean.frozen_score(verdict)
     cutoffs = here(frozen)
     if any(map(is_beside, verdict.signals)):
         # What is held back depends on the cutoffs, and they on whether the version alone calls it
@@ -119,12 +110,12 @@ def _lean(
     promised_here = here(math.inf)
     higher = cutoffs.spam_cutoff > promised_here.spam_cutoff
     by = max(by, -PITCH_BOUND_TO_HAM) if pitches(comment) else by
-    signal = lean_signal(by, bound=BOUND, higher_cutoff=higher)
+    signal = lean.lean_signal(by, bound=BOUND, higher_cutoff=higher)
     return signal, cutoffs if signal else promised_here
 
 
 def _held_at(verdict: Verdict, cutoffs: Cutoffs) -> float:
-    return frozen_score(
+    return lean.frozen_score(
         replace(verdict, ham_cutoff=cutoffs.ham_cutoff, spam_cutoff=cutoffs.spam_cutoff)
     )
 
@@ -170,7 +161,7 @@ def make_example(
     salt: int,
 ) -> TrainingExample:
     """Return the training example of a decision on a judged comment."""
-    frozen = frozen_score(verdict)
+    frozen = lean.frozen_score(verdict)
     cutoffs = Cutoffs(ham_cutoff=verdict.ham_cutoff, spam_cutoff=verdict.spam_cutoff)
     word_hashes = hash_words(comment.text)
     features = count_features(comment, word_hashes, salt)
@@ -198,7 +189,5 @@ def hand_of(decision: Decision, owners: Collection[str]) -> Hand:
     by = decision.decided_by
     if by == IMPORT:
         return Hand.IMPORT
-    for prefix, hand in _BY_A_SITE.items():
-        if by == prefix or by.startswith(f"{prefix}: "):
-            return hand
-    return Hand.OWNER if by in owners else Hand.ACCOUNT
+    person = Hand.OWNER if by in owners else Hand.ACCOUNT
+    return _BY_A_SITE.get(by.partition(": ")[0], person)

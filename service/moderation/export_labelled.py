@@ -140,7 +140,4 @@ class _RowBuilder:
         by = decision.decided_by
         if by == IMPORT:
             return IMPORT
-        for prefix, via in (("site", "api"), ("report", "report")):
-            if by == prefix or by.startswith(f"{prefix}: "):
-                return via
-        return "review"
+        return {"site": "api", "report": "report"}.get(by.partition(": ")[0], "review")
