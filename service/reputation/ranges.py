@@ -52,15 +52,13 @@ def _digest_of(domain: str) -> int:
     return int.from_bytes(hashlib.blake2b(raw, digest_size=8).digest(), "little")
 
 
-def _empty_arrays() -> tuple[array[int], ...]:
-    return tuple(array(item_format) for item_format in COLUMN_FORMATS)
-
-
 @dataclass(slots=True)
 class EntryCollector:
     """Takes entries in as they are read, at the cost of their bytes: 8 or 32 a range."""
 
-    _columns: tuple[array[int], ...] = field(default_factory=_empty_arrays)
+    _columns: tuple[array[int], ...] = field(
+        default_factory=lambda: tuple(array(item_format) for item_format in COLUMN_FORMATS)
+    )
 
     def __len__(self) -> int:
         """Return the number of imported entries."""
@@ -94,11 +92,6 @@ class EntryCollector:
                 merged.add(version, start, end)
         merged._columns[-1].extend(sorted(set(digests)))
         return CompiledEntries(tuple(map(memoryview, merged._columns)))
-
-
-def empty_column(item_format: ItemFormat) -> memoryview:
-    """Return a column without items; an empty view cannot be cast to a format."""
-    return memoryview(array(item_format))
 
 
 def _merged(ranges: list[int], bits: int) -> Iterator[tuple[int, int]]:

@@ -8,6 +8,7 @@ import mmap
 import sys
 import threading
 import time
+from array import array
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,7 +22,7 @@ from service.domain.comment import ListBasis, Listing, ListKind
 from service.domain.sender import parse_address
 from service.domain.text import normal_domain
 from service.reputation.lists import AboutList, is_local
-from service.reputation.ranges import COLUMN_FORMATS, CompiledEntries, empty_column
+from service.reputation.ranges import COLUMN_FORMATS, CompiledEntries
 
 SUFFIX = ".list"
 _MAGIC = b"SLOPLST1"
@@ -81,8 +82,9 @@ def _parsed(body: memoryview) -> tuple[AboutList, CompiledEntries]:
     columns, start = [], 0
     for length, item_format in zip(header.pop("lengths"), COLUMN_FORMATS, strict=True):
         end = start + length * _ITEM_BYTES[item_format]
-        part = raw[start:end]
-        columns.append(part.cast(item_format) if length else empty_column(item_format))
+        # An empty view cannot be cast.
+        part = raw[start:end].cast(item_format) if length else memoryview(array(item_format))
+        columns.append(part)
         start = end
     if start != len(raw):
         raise ValueError("the arrays do not fill the file")
