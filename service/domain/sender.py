@@ -46,9 +46,7 @@ def normal_name(name: str | None) -> str | None:
     kept = " ".join("".join(_kept(character) for character in plain).split())
     letters = kept.replace(" ", "")
     needed = _MIN_IDEOGRAPHS if letters[:1] >= _FIRST_IDEOGRAPH else _MIN_LETTERS
-    if len(letters) < needed or kept in _PLACEHOLDERS:
-        return None
-    return kept
+    return None if len(letters) < needed or kept in _PLACEHOLDERS else kept
 
 
 def _kept(character: str) -> str:

@@ -137,9 +137,7 @@ def normal_domain(given: str) -> str | None:
             name = idna.encode(name[:253], uts46=True).decode("ascii")
         except (idna.IDNAError, UnicodeError):
             return None
-    if len(name) > 253 or not _DOMAIN.fullmatch(name):
-        return None
-    return name
+    return name if len(name) <= 253 and _DOMAIN.fullmatch(name) else None
 
 
 # The beginning of a formula, also in full-width signs (OWASP, "CSV Injection").

@@ -126,10 +126,8 @@ def _begin(
     asked: Retraining, services: Services, runs: TrainingProcesses, *, resumes_only: bool
 ) -> Retraining:
     unfinished = find_unfinished(services, runs, None if resumes_only else asked.options)
-    if unfinished is not None:
-        resumed = _resume(unfinished, services, runs)
-        if resumed is not None:
-            return resumed
+    if unfinished is not None and (resumed := _resume(unfinished, services, runs)):
+        return resumed
     if resumes_only:
         raise ConflictError("there is no unfinished retraining here that could be gone on with")
     now = services.clock()

@@ -112,9 +112,7 @@ def apply_at_discourse(
         return result
     if answer.status == 404 and members_of(answer).get("error_type") == "not_found":
         return replace(result, problem=Failure.GONE.value, settled=True)
-    if answer.status == 403:
-        return _whose_fault(result, act, endpoint, ask, now)
-    return result
+    return _whose_fault(result, act, endpoint, ask, now) if answer.status == 403 else result
 
 
 def _whose_fault(

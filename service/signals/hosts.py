@@ -41,9 +41,7 @@ def registered_domain(host: str) -> str:
 
     An IPv4 address is its own domain. A host under no known public suffix gives "".
     """
-    if _IP4.match(host):
-        return host
-    return _suffixes().privatesuffix(host) or ""
+    return host if _IP4.match(host) else _suffixes().privatesuffix(host) or ""
 
 
 def domain_of(host: str) -> str:

@@ -112,8 +112,7 @@ class CampaignStore(SqlStore):
         """
         joined = {}
         for one in placements:
-            campaign_id = _place(tx, one, at)
-            if campaign_id is not None:
+            if campaign_id := _place(tx, one, at):
                 joined[one.comment_id] = campaign_id
         return joined
 

@@ -34,9 +34,7 @@ def read_address(given: str) -> str | None:
         client = _FORWARDED.search(part)
         parts.append((client[1] if client else part).strip(' \t\r\n"'))
     named = [p for p in parts if p.lower() not in _UNKNOWN and not p.startswith(_HIDDEN)]
-    if not named:
-        return None
-    return str(parse_address(named[0]))
+    return str(parse_address(named[0])) if named else None
 
 
 def valid_address(given: str | None) -> str | None:
