@@ -15,6 +15,7 @@ from tests.fast import (  # noqa: F401  # hooks of pytest
     pytest_ignore_collect,
 )
 from tests.networks import (  # noqa: F401  # as below
+    tiny_engine,
     tiny_network,
     tokeniser,
     tokeniser_json,

@@ -52,6 +52,13 @@ def tiny_network(tmp_path_factory, tokeniser) -> Path:
     return folder / NETWORK_FILE
 
 
+@pytest.fixture(scope="session")
+def tiny_engine(tiny_network):
+    from models.engine import Engine
+
+    return Engine(tiny_network, threads=2)
+
+
 TINY_FUSION = Fusion(
     base=0.25,
     model_weight=0.75,

@@ -18,11 +18,6 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture(scope="module")
-def engine(tiny_network) -> Engine:
-    return Engine(tiny_network, threads=2)
-
-
-@pytest.fixture(scope="module")
 def two_parts(tmp_path_factory) -> Path:
     """Return the file of the first part of a network; the rest lies beside it."""
     folder = tmp_path_factory.mktemp("parts")
@@ -73,8 +68,8 @@ def test_a_network_that_hands_nothing_on_has_no_rest(tiny_network, two_parts):
         Engine(tiny_network, rest=rest)
 
 
-def test_more_threads_change_no_answer(engine, windows, tiny_network):
-    assert Engine(tiny_network, threads=3).read(windows) == engine.read(windows)
+def test_more_threads_change_no_answer(tiny_engine, windows, tiny_network):
+    assert Engine(tiny_network, threads=3).read(windows) == tiny_engine.read(windows)
 
 
 def test_another_network_is_refused(tmp_path, tiny_network):

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from models.author import count_name
-from models.engine import Engine
 from models.errors import ModelVersionError
 from models.features import DIMENSIONS
 from models.inputs import ModelInput
@@ -59,16 +58,11 @@ def make_calibration(**changes) -> Calibration:
     return Calibration(**(values | changes))
 
 
-@pytest.fixture(scope="module")
-def engine(tiny_network) -> Engine:
-    return Engine(tiny_network, threads=2)
-
-
 @pytest.fixture
-def make_classifier(engine, tokeniser):
+def make_classifier(tiny_engine, tokeniser):
     """Return a function from changes of the calibration to a classifier that remembers nothing."""
     return lambda **changes: TransformerClassifier(
-        engine, tokeniser, TINY_LINEAR, make_calibration(**changes)
+        tiny_engine, tokeniser, TINY_LINEAR, make_calibration(**changes)
     )
 
 
@@ -117,14 +111,14 @@ def test_a_calibration_is_made_of_finite_numbers(field, value):
         make_calibration(**{field: value})
 
 
-def test_a_repeat_is_answered_without_the_network(tokeniser, engine):
+def test_a_repeat_is_answered_without_the_network(tokeniser, tiny_engine):
     class CountingEngine:
         def __init__(self):
             self.read_windows = 0
 
         def read(self, windows, meanwhile=None):
             self.read_windows += len(windows)
-            return engine.read(windows, meanwhile)
+            return tiny_engine.read(windows, meanwhile)
 
     counting = CountingEngine()
     classifier = TransformerClassifier(counting, tokeniser, TINY_LINEAR, make_calibration())
@@ -136,11 +130,11 @@ def test_a_repeat_is_answered_without_the_network(tokeniser, engine):
 
 
 def test_the_words_that_promote_most_weigh_as_the_calibration_says(
-    make_classifier, engine, tokeniser
+    make_classifier, tiny_engine, tokeniser
 ):
     comment = COMMENTS[0]
     classifier = make_classifier(network=0.0, linear=0.0, offset=0.0, promotion=0.5)
-    said = [s.promotion for s in engine.read(tokeniser.windows(comment))]
+    said = [s.promotion for s in tiny_engine.read(tokeniser.windows(comment))]
 
     (answer,) = classifier.score_batch([comment])
 
@@ -169,12 +163,14 @@ NAMED_SAYS = NAMES.sum_of(count_name(NAMED))
     ("bounds", "says"), [((-9.0, 9.0), NAMED_SAYS), ((-1.0, 0.25), 0.25), ((3.0, 4.0), 3.0)]
 )
 def test_what_a_name_says_weighs_within_bounds_as_the_calibration_says(
-    engine, tokeniser, bounds, says
+    tiny_engine, tokeniser, bounds, says
 ):
     calibration = make_calibration(
         offset=0.0, network=0.0, linear=0.0, names=0.5, names_from=bounds[0], names_to=bounds[1]
     )
-    classifier = TransformerClassifier(engine, tokeniser, TINY_LINEAR, calibration, names=NAMES)
+    classifier = TransformerClassifier(
+        tiny_engine, tokeniser, TINY_LINEAR, calibration, names=NAMES
+    )
 
     named, unnamed = classifier.score_batch([NAMED, dataclasses.replace(NAMED, author_name=" ")])
 

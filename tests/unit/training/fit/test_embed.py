@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from models.engine import Engine
 from training.data.dataset import DEFAULT_DATA, Example, read_dataset
 from training.fit.embed import fit_embedding, fit_projection, measure_meeting, pooled_of
 
@@ -16,15 +15,10 @@ def examples() -> tuple[Example, ...]:
     return read_dataset([DEFAULT_DATA / "authored-t1.jsonl"]).examples
 
 
-@pytest.fixture(scope="module")
-def engine(tiny_network) -> Engine:
-    return Engine(tiny_network, threads=2)
+def test_an_embedding_is_fitted_that_its_facts_describe(tiny_engine, tokeniser, examples):
+    projection, facts = fit_embedding(tiny_engine, tokeniser, examples[:80])
 
-
-def test_an_embedding_is_fitted_that_its_facts_describe(engine, tokeniser, examples):
-    projection, facts = fit_embedding(engine, tokeniser, examples[:80])
-
-    (pooled,) = pooled_of(engine, tokeniser, examples[:1])
+    (pooled,) = pooled_of(tiny_engine, tokeniser, examples[:1])
     assert math.isclose(math.hypot(*projection.embed(pooled)), 1.0, abs_tol=1e-9)
     assert facts["fitted_on"] == 80
     assert facts["compared_with"] == sum(e.is_spam for e in examples[:80])
@@ -54,6 +48,6 @@ def test_a_projection_makes_all_directions_about_as_wide():
     assert 0.3 < projected.std(axis=0).min() <= projected.std(axis=0).max() < 1.01
 
 
-def test_too_few_comments_are_told(engine, tokeniser, examples):
+def test_too_few_comments_are_told(tiny_engine, tokeniser, examples):
     with pytest.raises(ValueError, match="more than 64 comments, got 64"):
-        fit_embedding(engine, tokeniser, examples[:64])
+        fit_embedding(tiny_engine, tokeniser, examples[:64])
