@@ -72,6 +72,18 @@ def content_of(stores: Stores) -> bytes:
         return file.serialize()
 
 
+def damage(path: Path, name: str) -> None:
+    """Overwrite the first page of a table or an index, as a failing disk does."""
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        query = "SELECT rootpage FROM sqlite_master WHERE name = ?"
+        (page,) = connection.execute(query, (name,)).fetchone()
+        (size,) = connection.execute("PRAGMA page_size").fetchone()
+    with path.open("r+b") as file:
+        file.seek((page - 1) * size)
+        file.write(b"\xaa" * size)
+
+
 @functools.lru_cache(maxsize=16)
 def _begun(sites: tuple[Site, ...]) -> bytes:
     """Return a migrated database with these sites in it."""

@@ -23,6 +23,7 @@ from service.stores.sql import SqlStores, create_engine, ping, prove_write
 from service.stores.sql.engine import one_moment, reading, write
 from service.stores.sql.tables import comments, sites, write_probe
 from tests.contract.conftest import at_once
+from tests.databases import damage
 from tests.factories import NOW, SITE, keep_all, make_comment
 from tests.servers import Server, running_postgresql
 
@@ -410,20 +411,8 @@ def test_a_full_disk_answers_but_proves_no_write_until_there_is_room_again(file)
     engine.dispose()
 
 
-def _damage_table(path: Path, name: str) -> None:
-    """Overwrite the root page of a table, as a disk does that loses power amid a write."""
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        query = "SELECT rootpage FROM sqlite_master WHERE name = ?"
-        [page] = connection.execute(query, (name,)).fetchone()
-        [size] = connection.execute("PRAGMA page_size").fetchone()
-    with path.open("r+b") as file:
-        file.seek((page - 1) * size)
-        file.write(b"\xaa" * size)
-
-
 def test_damage_elsewhere_that_was_met_proves_no_write_until_something_is_written(file):
-    _damage_table(file, "comments")
+    damage(file, "comments")
     engine = create_engine(f"sqlite:///{file}")
     ping(engine)
     prove_write(engine, at=NOW)

@@ -4,10 +4,7 @@ import io
 import json
 import resource
 import shutil
-import sqlite3
 import tarfile
-from contextlib import closing
-from pathlib import Path
 
 import pytest
 
@@ -23,6 +20,7 @@ from service.domain.comment import SiteId
 from service.moderation.sites import add_site
 from service.start_error import StartError
 from service.wiring import open_services
+from tests.databases import damage
 from tests.factories import keep_all, make_comment
 from tests.functional.commands import run_command
 
@@ -142,18 +140,6 @@ def test_a_damaged_backup_is_refused(home, tmp_path):
     assert not (tmp_path / "other" / "slopsieve.db").exists()
 
 
-def damage(path: Path, *, name: str) -> None:
-    """Overwrite the first page of a table or an index, as a failing disk does."""
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        query = "SELECT rootpage FROM sqlite_master WHERE name = ?"
-        (root,) = connection.execute(query, (name,)).fetchone()
-        (size,) = connection.execute("PRAGMA page_size").fetchone()
-    with path.open("r+b") as file:
-        file.seek((root - 1) * size)
-        file.write(b"\xff" * 64)
-
-
 @pytest.mark.parametrize("name", ["ix_comments_newest", "verdicts", "sqlite_schema"])
 def test_a_damaged_database_is_no_backup_and_the_earlier_one_stays(home, tmp_path, name):
     file = tmp_path / "backup.tar"
@@ -163,7 +149,7 @@ def test_a_damaged_database_is_no_backup_and_the_earlier_one_stays(home, tmp_pat
     if name == "sqlite_schema":
         (home / "slopsieve.db").write_bytes(b"no database at all" * 1_000)
     else:
-        damage(home / "slopsieve.db", name=name)
+        damage(home / "slopsieve.db", name)
 
     with pytest.raises(StartError, match=r"nothing was backed up.*damaged.*slopsieve restore"):
         run("backup", str(file), folder=home)
