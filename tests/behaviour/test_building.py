@@ -13,7 +13,7 @@ from service.moderation.callbacks import resume_applier, set_build_hook
 from service.moderation.erasing import erase_person, find_person
 from service.moderation.revise import withdraw_comment
 from tests.factories import SITE
-from tests.platforms import ToldSite
+from tests.platforms import TOKEN, ToldSite
 from tests.sites import Answer, Received, Site, with_status
 
 HAM, UNSURE, SPAM = 0.01, 0.5, 0.99
@@ -79,9 +79,6 @@ SCENARIOS = [
     (twenty_approved, ["200"]),
     (judged(UNSURE, Ruling.APPROVE, undone=True), ["200", "200"]),
 ]
-
-
-TOKEN = "scoped-token-0123456789"
 
 
 @pytest.fixture

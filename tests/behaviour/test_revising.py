@@ -17,6 +17,7 @@ from service.moderation.revise import submit_version, withdraw_versions
 from service.ports.comments import NewComment
 from tests.factories import NOW, SITE, make_comment
 from tests.fakes import Overridden, make_services, make_site, submit_to
+from tests.functional.moderators import rulings
 
 
 def version(text: str, *, second: int, own_id: str = "w-1") -> NewComment:
@@ -105,11 +106,6 @@ def reject(ids, two_sites, **changes):
     return decide_together(ids, Ruling.REJECT, two_sites, **asked)
 
 
-def rulings(ids, two_sites):
-    decisions = [case.decision for case in two_sites.cases.find(ids)]
-    return [one.ruling if one else None for one in decisions]
-
-
 def test_a_bulk_decision_of_somebody_else_is_not_continued(two_sites):
     ids = submit(two_sites)
     reject([], two_sites, bulk_decision_id="str_1")
@@ -117,7 +113,7 @@ def test_a_bulk_decision_of_somebody_else_is_not_continued(two_sites):
     with pytest.raises(ConflictError):
         reject(ids, two_sites, bulk_decision_id="str_1", decided_by="grace")
 
-    assert rulings(ids, two_sites) == [None]
+    assert rulings(two_sites, ids) == [None]
 
 
 def test_histories_learn_a_portion_at_once_and_the_rest_from_upkeep(two_sites):

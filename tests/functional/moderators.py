@@ -12,6 +12,7 @@ from werkzeug.test import TestResponse
 from service.domain.case import CaseFilter, Order
 from service.domain.comment import Comment, CommentId
 from service.domain.decision import Ruling
+from service.domain.list_entry import ListEntry
 from service.domain.verdict import Outcome, Verdict
 from service.moderation.accounts import add_user, change_password
 from service.ports.services import Services
@@ -110,6 +111,10 @@ def rulings(services: Services, ids: Iterable[CommentId]) -> list[Ruling | None]
     """Return the rulings in force on these comments."""
     decisions = [services.cases.get(one).decision for one in ids]
     return [one.ruling if one else None for one in decisions]
+
+
+def in_force(services: Services) -> list[ListEntry]:
+    return services.list_entries.in_force(services.clock())
 
 
 def press(client: FlaskClient, comment: Comment, act: str = "decision", **fields) -> TestResponse:

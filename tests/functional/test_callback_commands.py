@@ -8,6 +8,7 @@ from service.moderation.judging import judge_batch
 from service.wiring import open_services
 from tests.factories import make_comment
 from tests.fakes import deliver_all, submit_to
+from tests.platforms import TOKEN
 
 URL = "https://blog.example/hook"
 
@@ -56,9 +57,6 @@ def test_what_was_given_up_is_listed_with_why_and_replayed(rows, given_up):
     assert replayed == [[{"replayed": 1}], [{"replayed": len(given_up) - 1}], [{"replayed": 0}]]
     assert rows("list", "--dead") == []
     assert {row["state"] for row in rows("list")} == {"waiting"}
-
-
-TOKEN = "scoped-token-0123456789"
 
 
 @pytest.mark.parametrize(

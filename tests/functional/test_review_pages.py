@@ -21,6 +21,7 @@ from tests.factories import NOW, make_comment, make_report, make_signal
 from tests.fakes import Overridden, away, make_services, make_site
 from tests.functional.moderators import (
     hidden_fields,
+    in_force,
     keep,
     post,
     press,
@@ -311,10 +312,6 @@ def block(client, advert):
     path = f"/review/comments/{advert.id}/distrust"
     form = hidden_fields(client.get(f"/review/comments/{advert.id}"), path)
     return lambda **more: client.post(path, data={**form, "effect": "block", **more})
-
-
-def in_force(services):
-    return services.list_entries.in_force(services.clock())
 
 
 def test_one_button_rejects_and_blocks_and_one_takes_both_back(services, client, advert, block):

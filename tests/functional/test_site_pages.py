@@ -19,7 +19,8 @@ from service.web.pages.callbacks import MESSAGES_SHOWN
 from tests.factories import NOW, SITE, make_comment, make_entry
 from tests.fakes import make_services, make_site
 from tests.functional.filled import put_delivery
-from tests.functional.moderators import keep, post, restrict, set_site, words
+from tests.functional.moderators import in_force, keep, post, restrict, set_site, words
+from tests.platforms import TOKEN
 
 OTHER_SITE = SiteId("site-2")
 HOSTILE = '"><script>alert(1)</script>\u202e onerror'
@@ -185,10 +186,6 @@ def fill(client, **fields):
     return post(client, "/lists/add", **(form | fields))
 
 
-def in_force(services):
-    return services.list_entries.in_force(services.clock())
-
-
 @pytest.mark.parametrize(
     ("expires", "days"), [("1", 1), ("7", 7), ("30", 30), ("", None), ("999", None)]
 )
@@ -320,9 +317,6 @@ def test_all_are_tried_again_the_ones_not_shown_too(services, client):
     assert f"The newest {MESSAGES_SHOWN} are shown." in before.text
     assert f"{MESSAGES_SHOWN + 2} messages are tried again." in page.text
     assert "Given up" not in page.text
-
-
-TOKEN = "scoped-token-0123456789"
 
 
 def test_a_platform_that_refused_its_token_says_so_and_is_tried_again(services, client):
