@@ -4,16 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from service.domain.comment import FormEvidence, Lane, SiteId
+from service.domain.comment import FormEvidence, SiteId
 from service.domain.decision import Ruling
 from service.domain.verdict import WeightKind
 from service.moderation.decisions import decide_comment, undo_decision
 from service.scoring.lean import SITE_DECISIONS, frozen_score
 from tests.databases import fresh_stores
-from tests.factories import make_comment
-from tests.fakes import ForgetfulHistory, make_services, make_site, submit_to
+from tests.fakes import ForgetfulHistory, make_services, make_site
 from tests.unit.learning.test_taught import state
-from tests.unit.learning.training_examples import HAM, SPAM, keeper_over
+from tests.unit.learning.training_examples import HAM, SPAM, decide_some, keeper_over, post
 
 OTHER = SiteId("site-2")
 
@@ -28,19 +27,6 @@ def services(stores):
     return make_services(
         stores=stores, taught=keeper_over(stores).current, history=ForgetfulHistory()
     )
-
-
-def post(services, text: str, **changes):
-    comment = make_comment(text, **changes)
-    submit_to(services, comment, lane=Lane.INTERACTIVE)
-    return services.cases.get(comment.id)
-
-
-def decide_some(services) -> None:
-    for n in range(12):
-        case = post(services, (SPAM if n % 2 else HAM).format(n))
-        ruling = Ruling.REJECT if n % 2 else Ruling.APPROVE
-        decide_comment(case.comment.id, ruling, services, decided_by="ada")
 
 
 def lean_of(verdict) -> float:

@@ -5,15 +5,15 @@ import re
 import pytest
 
 from service.domain.case import CaseFilter, State
-from service.domain.comment import Lane, SiteId
+from service.domain.comment import SiteId
 from service.domain.decision import Ruling
-from service.moderation.decisions import decide_comment, undo_decision
+from service.moderation.decisions import undo_decision
 from service.moderation.revise import withdraw_comment
 from service.scoring.lean import recorded_lean
-from tests.factories import SITE, make_comment
-from tests.fakes import make_services, make_site, submit_to
+from tests.factories import SITE
+from tests.fakes import make_services, make_site
 from tests.functional.moderators import hidden_fields, that_learn, words
-from tests.unit.learning.training_examples import HAM, SPAM
+from tests.unit.learning.training_examples import SPAM, decide_some, post
 
 OTHER = SiteId("site-2")
 PAGE = f"/sites/{SITE}"
@@ -22,22 +22,6 @@ PAGE = f"/sites/{SITE}"
 @pytest.fixture
 def services():
     return that_learn(make_services(sites=[make_site(), make_site(id=OTHER, name="Tap blog")]))
-
-
-def post(services, text, **changes):
-    comment = make_comment(text, received_at=services.clock(), **changes)
-    submit_to(services, comment, lane=Lane.INTERACTIVE)
-    return services.cases.get(comment.id)
-
-
-def decide_some(services, count=12, **changes):
-    made = []
-    for n in range(count):
-        case = post(services, (SPAM if n % 2 else HAM).format(n), **changes)
-        ruling = Ruling.REJECT if n % 2 else Ruling.APPROVE
-        made.append(decide_comment(case.comment.id, ruling, services, decided_by="Ola"))
-        services.clock.advance(seconds=1)
-    return made
 
 
 def behind(page) -> list[str]:

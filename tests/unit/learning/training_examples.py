@@ -3,10 +3,14 @@
 from dataclasses import replace
 
 from models.features import hash_words
-from service.domain.comment import CommentId, SiteId
+from service.domain.case import Case
+from service.domain.comment import CommentId, Lane, SiteId
+from service.domain.decision import Ruling
 from service.learning.features import Features, Hand, TrainingExample, copy_keys, count_features
+from service.moderation.decisions import decide_comment
 from service.stores.taught import TaughtKeeper
 from tests.factories import SITE, make_comment
+from tests.fakes import submit_to
 
 SALT = 20_260
 SPAM = "cheap radiator sale for everybody, order now at our shop number {} before it is over"
@@ -42,6 +46,23 @@ def make_example(
 
 def at(name: str) -> SiteId:
     return SiteId(name)
+
+
+def post(services, text: str, **changes) -> Case:
+    comment = make_comment(text, received_at=services.clock(), **changes)
+    submit_to(services, comment, lane=Lane.INTERACTIVE)
+    return services.cases.get(comment.id)
+
+
+def decide_some(services, count: int = 12, **changes) -> list[Case]:
+    """Have so many comments posted and decided, every other one rejected."""
+    made = []
+    for n in range(count):
+        case = post(services, (SPAM if n % 2 else HAM).format(n), **changes)
+        ruling = Ruling.REJECT if n % 2 else Ruling.APPROVE
+        made.append(decide_comment(case.comment.id, ruling, services, decided_by="Ola"))
+        services.clock.advance(seconds=1)
+    return made
 
 
 def keeper_over(stores, **options) -> TaughtKeeper:
