@@ -19,9 +19,9 @@ from service.moderation.sites import (
     register_blog,
     rotate_keys,
 )
-from tests.factories import NOW, SITE, keep_all, make_comment, make_verdict
+from tests.factories import NOW, SITE
 from tests.fakes import make_services
-from tests.functional.moderators import review_queue
+from tests.functional.moderators import keep, review_queue
 
 
 def test_a_rotated_key_works_until_the_overlap_has_passed(services, clock):
@@ -67,16 +67,11 @@ def test_everything_wrong_with_a_new_password_is_named_at_once(services):
 
 def test_a_new_mode_reorders_what_waits():
     services = make_services(judges=False)
-    kept = []
-    for p_spam in (0.2, 0.8):
-        comment = make_comment()
-        keep_all(services.comments, comment)
-        services.verdicts.add([make_verdict(comment.id, p_spam=p_spam)], audit=frozenset())
-        kept.append(comment.id)
+    kept = [keep(services, p_spam=p_spam) for p_spam in (0.2, 0.8)]
 
     change_site_settings(SITE, lambda now: replace(now, mode=Mode.OBSERVE), services, actor="test")
 
-    assert [one.id for one in review_queue(services)] == kept[::-1]
+    assert review_queue(services) == kept[::-1]
 
 
 def test_a_client_that_names_its_blog_puts_back_nothing_that_an_owner_has_just_set(services):

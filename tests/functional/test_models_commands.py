@@ -16,7 +16,7 @@ from service.moderation.sites import add_site
 from service.settings import Settings, versions_folder
 from service.stores.files.model_versions import ModelVersions
 from service.wiring import open_services
-from tests.factories import keep_all, make_comment, make_verdict
+from tests.factories import make_comment
 from tests.fakes import make_site
 from tests.functional.commands import run_command
 from tests.functional.moderators import keep
@@ -125,9 +125,9 @@ def decided(tmp_path):
     with open_services(data_dir=str(tmp_path)) as services:
         for name in ("Garden", "Kettles"):
             site, _ = add_site(name, services, actor="test")
-            comment = make_comment(f"All about {name}, \N{SNOWMAN}.", site_id=site.id)
-            keep_all(services.comments, comment)
-            services.verdicts.add([make_verdict(comment.id)], audit=frozenset())
+            comment = keep(
+                services, make_comment(f"All about {name}, \N{SNOWMAN}.", site_id=site.id)
+            )
             decide_comment(comment.id, Ruling.REJECT, services, decided_by="olive")
     return tmp_path / "decisions.jsonl"
 

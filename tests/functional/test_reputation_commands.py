@@ -10,8 +10,9 @@ from service.domain.errors import InvalidInputError
 from service.moderation.decisions import decide_comment
 from service.moderation.intake import with_sender
 from service.wiring import open_services
-from tests.factories import keep_all, make_comment, make_verdict
+from tests.factories import make_comment
 from tests.fakes import make_site
+from tests.functional.moderators import keep
 
 NOW = datetime.now(UTC)
 
@@ -87,8 +88,7 @@ def test_a_list_starts_by_its_basis_and_shows_its_hits_and_what_decisions_made_o
         for n in range(6):
             comment = make_comment(f"Buy valves, number {n}.", received_at=NOW)
             comment = with_sender(comment, services, address="192.0.2.9", email=None)
-            keep_all(services.comments, comment)
-            services.verdicts.add([make_verdict(comment.id)], audit=frozenset())
+            keep(services, comment)
             if n < 5:
                 ruling = Ruling.REJECT if n else Ruling.APPROVE
                 decide_comment(comment.id, ruling, services, decided_by="import")
