@@ -330,9 +330,6 @@ NOT_ALLOWED = "the platform does not allow this to the token's owner"
 REFUSES = "the platform refuses the token"
 
 
-# Discourse alone
-
-
 def test_a_post_that_its_owner_may_not_delete_holds_up_no_other():
     with world_of("discourse") as world:
         world.platform.allows = False
@@ -366,9 +363,6 @@ def test_an_id_that_is_no_number_leads_to_no_other_address():
         found = world.messages()
         assert {one.state for one in found} == {DeliveryState.DEAD}
         assert world.platform.site.connections == 0
-
-
-# GitHub alone
 
 
 @pytest.mark.parametrize(

@@ -51,9 +51,6 @@ def run_once(services):
     return [deliver(one, services) for one in take_deliveries(services, limit=99)]
 
 
-# What is told
-
-
 @pytest.mark.parametrize(
     ("p_spam", "outcome", "events"),
     [
@@ -126,9 +123,6 @@ def test_a_queue_that_is_away_costs_time_and_nothing_else(told):
     assert EventKind.DECISION in {one.event for one in waiting(told)}
 
 
-# How it is delivered
-
-
 def test_a_message_goes_with_the_secrets_and_to_the_address_of_today(told):
     submit(told)
     rotated = rotate_secret(SITE, told, actor="test")
@@ -172,9 +166,6 @@ def test_a_site_that_asks_for_time_gets_it_and_cannot_ask_to_be_called_sooner(
     assert least <= waits <= most
 
 
-# An Akismet client whose verdict came too late
-
-
 def promise(services, comment):
     payload = json.dumps({"guid": "g-1", "key_id": "key_1"})
     delivery = make_delivery(comment.id, form=DeliveryForm.AKISMET, payload=payload)
@@ -196,9 +187,6 @@ def test_a_verdict_that_never_comes_is_waited_for_for_a_day(services, clock):
     assert [one.problem for one in services.deliveries.attempts(delivery.id)] == [
         "there never was a verdict"
     ]
-
-
-# Choosing
 
 
 def test_a_hostile_address_is_refused_by_name_with_everything_else_wrong(services):
