@@ -6,14 +6,9 @@ import pytest
 
 from service.web.edge.static_files import static_digest
 from tests.fakes import make_services
-from tests.functional.moderators import make_app, signed_in
+from tests.functional.moderators import signed_in
 
 FOR_GOOD = "public, max-age=31536000, immutable"
-
-
-@pytest.fixture
-def client():
-    return make_app(make_services()).test_client()
 
 
 def test_all_that_the_queue_loads_is_kept_for_good():
@@ -30,16 +25,16 @@ def test_all_that_the_queue_loads_is_kept_for_good():
 
 @pytest.mark.parametrize("address", ["/static/review.js", f"/static/{'0' * 16}/review.js"])
 def test_an_address_without_the_present_digest_gives_the_present_file_and_is_asked_anew(
-    client, address
+    stranger, address
 ):
-    present = client.get(f"/static/{static_digest()}/review.js", buffered=True)
+    present = stranger.get(f"/static/{static_digest()}/review.js", buffered=True)
 
-    answer = client.get(address, buffered=True)
+    answer = stranger.get(address, buffered=True)
 
     assert answer.headers["Cache-Control"] == "no-cache"
     assert answer.data == present.data
     known = {"If-None-Match": answer.headers["ETag"]}
-    again = client.get(address, headers=known, buffered=True)
+    again = stranger.get(address, headers=known, buffered=True)
     assert again.status_code == 304
 
 

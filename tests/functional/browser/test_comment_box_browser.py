@@ -23,7 +23,7 @@ from service.moderation.published import PAGE
 from service.scoring.weights import SET_WEIGHTS, Family
 from service.web.webhooks.public import script_integrity
 from tests.factories import NOW, keep_one
-from tests.fakes import FixedClassifier, make_services
+from tests.fakes import make_services
 from tests.functional.browser.conftest import Watched
 from tests.functional.hostile import HOSTILE
 from tests.functional.moderators import set_site
@@ -105,11 +105,6 @@ def one_line() -> str:
         .replace("https://slopsieve.example", "{address}")
         .replace("hook_01", HOOK)
     )
-
-
-@pytest.fixture
-def classifier() -> FixedClassifier:
-    return FixedClassifier()
 
 
 @pytest.fixture
