@@ -143,20 +143,12 @@ def test_no_cutoff_errs_more_often_than_promised(scored, rate):
     assert sum(s.is_spam and s.score < ham_cutoff for s in scored) <= n_spam * rate + 1e-9
 
 
-def test_the_spam_cutoff_is_the_lowest_that_keeps_the_promise():
-    scored = [*ham(0.1, 0.2, 0.3, 0.8), *spam(0.9)]
+def test_the_cutoffs_are_the_lowest_and_the_highest_that_keep_the_promise():
+    mostly_ham = [*ham(0.1, 0.2, 0.3, 0.8), *spam(0.9)]
+    mostly_spam = [*spam(0.2, 0.5, 0.6, 0.7), *ham(0.1)]
 
-    cutoff = choose_spam_cutoff(scored, max_false_positive_rate=0.25)
-
-    assert cutoff == math.nextafter(0.3, 1.0)
-
-
-def test_the_ham_cutoff_is_the_highest_that_keeps_the_promise():
-    scored = [*spam(0.2, 0.5, 0.6, 0.7), *ham(0.1)]
-
-    cutoff = choose_ham_cutoff(scored, max_missed_spam_rate=0.25)
-
-    assert cutoff == 0.5
+    assert choose_spam_cutoff(mostly_ham, max_false_positive_rate=0.25) == math.nextafter(0.3, 1.0)
+    assert choose_ham_cutoff(mostly_spam, max_missed_spam_rate=0.25) == 0.5
 
 
 def test_a_share_that_is_whole_but_for_rounding_counts_as_whole():

@@ -16,9 +16,6 @@ def test_the_registered_domain_is_told_from_what_stands_around_it():
     assert _shown("see https://paypal.com.login.shop.example.co.uk/a?b") == [
         ("paypal.com.login.shop.", "example.co.uk", "/a?b")
     ]
-
-
-def test_a_name_before_the_host_is_left_out():
     assert _shown("https://paypal.com@evil.com/paypal.com") == [("", "evil.com", "/paypal.com")]
 
 
