@@ -31,6 +31,7 @@ from service.scoring.weights import Cutoffs, Weights
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 SITE = SiteId("site-1")
+OTHER_SITE = SiteId("site-2")
 MARK = "Quastenflosser"
 _numbers = itertools.count(1)
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from service.domain.campaign import CAMPAIGN_POLICY
-from service.domain.comment import Author, Label, Sender, SiteId
+from service.domain.comment import Author, Label, Sender
 from service.domain.decision import ChosenBy, Ruling
 from service.domain.sender import Person
 from service.domain.site import SiteSettings
@@ -17,12 +17,10 @@ from service.moderation.decisions import decide_comment, decide_together, undo_d
 from service.moderation.erasing import erase_person
 from service.moderation.export_labelled import decisions_for_training
 from service.moderation.revise import report_comment, withdraw_comment
-from tests.factories import NOW, SITE, make_comment
+from tests.factories import NOW, OTHER_SITE, SITE, make_comment
 from tests.fakes import FixedClassifier, make_services, make_site, submit_to
 from training.data.decisions import read_decisions
 from training.retraining.clean import split_decisions
-
-OTHER_SITE = SiteId("site-2")
 
 
 @pytest.fixture

@@ -4,22 +4,21 @@ from dataclasses import replace
 
 import pytest
 
-from service.domain.comment import FormEvidence, SiteId
+from service.domain.comment import FormEvidence
 from service.domain.decision import Ruling
 from service.domain.verdict import WeightKind
 from service.moderation.decisions import decide_comment, undo_decision
 from service.scoring.lean import SITE_DECISIONS, frozen_score
 from tests.databases import fresh_stores
+from tests.factories import OTHER_SITE
 from tests.fakes import ForgetfulHistory, make_services, make_site
 from tests.unit.learning.test_taught import state
 from tests.unit.learning.training_examples import HAM, SPAM, decide_some, keeper_over, post
 
-OTHER = SiteId("site-2")
-
 
 @pytest.fixture
 def stores():
-    return fresh_stores(sites=[make_site(), make_site(id=OTHER, name="Tap blog")])
+    return fresh_stores(sites=[make_site(), make_site(id=OTHER_SITE, name="Tap blog")])
 
 
 @pytest.fixture
@@ -81,9 +80,9 @@ def test_a_set_weight_moves_with_decisions_and_back_when_they_are_undone(service
 
 def test_a_site_that_does_not_learn_judges_by_the_weights_as_set(services, stores):
     reject_filled(services)
-    stores.sites.change_settings(OTHER, lambda now: replace(now, learns=False))
+    stores.sites.change_settings(OTHER_SITE, lambda now: replace(now, learns=False))
 
-    found = honeypot_filled(services, site_id=OTHER)
+    found = honeypot_filled(services, site_id=OTHER_SITE)
 
     assert (found.weight, found.kind) == (1.5, WeightKind.SET)
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from service.domain.case import CaseFilter, Order
-from service.domain.comment import CommentId, Lane, SiteId
+from service.domain.comment import CommentId, Lane
 from service.domain.decision import ChosenBy, Ruling
 from service.domain.errors import ConflictError
 from service.moderation import decisions
@@ -15,7 +15,7 @@ from service.moderation.decisions import decide_together
 from service.moderation.remembering import remember_open
 from service.moderation.revise import submit_version, withdraw_versions
 from service.ports.comments import NewComment
-from tests.factories import NOW, SITE, make_comment
+from tests.factories import NOW, OTHER_SITE, SITE, make_comment
 from tests.fakes import Overridden, make_services, make_site, submit_to
 from tests.functional.moderators import rulings
 
@@ -79,7 +79,6 @@ def test_a_comment_may_be_edited_more_often_than_is_looked_up_at_once(services, 
     assert shown(services) == []
 
 
-OTHER_SITE = SiteId("site-2")
 PORTION = 5
 
 

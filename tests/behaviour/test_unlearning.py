@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.domain.comment import Author, CommentId, Lane, Sender, SiteId
+from service.domain.comment import Author, CommentId, Lane, Sender
 from service.domain.decision import Ruling
 from service.domain.errors import StoreUnavailableError
 from service.domain.sender import Person
@@ -24,13 +24,12 @@ from service.moderation.sites import change_site_settings
 from service.ports.services import Services
 from service.stores.taught import READ_ALL_SECONDS, TaughtKeeper
 from tests.databases import databases_given_back, fresh_stores
-from tests.factories import SITE, make_comment
+from tests.factories import OTHER_SITE, SITE, make_comment
 from tests.fakes import ForgetfulHistory, away, make_services, make_site, submit_to
 from tests.unit.learning.test_taught import state
 from tests.unit.learning.training_examples import HAM, SPAM, features_of, keeper_over
 
-OTHER = SiteId("site-2")
-SITES = (SITE, OTHER)
+SITES = (SITE, OTHER_SITE)
 HANDS = ("ada", "newcomer", "site", "import", "report: reader")
 N_COMMENTS = 8
 
@@ -43,7 +42,7 @@ class World:
     seconds: float = 0.0
     stores: Any = field(
         default_factory=lambda: fresh_stores(
-            sites=[make_site(), make_site(id=OTHER, name="Tap blog")]
+            sites=[make_site(), make_site(id=OTHER_SITE, name="Tap blog")]
         )
     )
 

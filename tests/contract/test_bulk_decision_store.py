@@ -16,6 +16,7 @@ from service.moderation.decisions import take_over_rulings
 from tests.contract.conftest import at_once, told
 from tests.factories import (
     NOW,
+    OTHER_SITE,
     SITE,
     keep_one,
     make_attempt,
@@ -26,7 +27,6 @@ from tests.fakes import make_services
 
 LATER = NOW + timedelta(minutes=1)
 IN_TIME = NOW + timedelta(seconds=30)
-OTHER_SITE = SiteId("site-2")
 
 
 def keep(stores, count: int, site_id: SiteId = SITE) -> list[CommentId]:

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from service.domain.campaign import CAMPAIGN_POLICY, LOW_P_SPAM
-from service.domain.comment import CommentId, Post, Sender, SiteId
+from service.domain.comment import CommentId, Post, Sender
 from service.domain.decision import Ruling
 from service.domain.errors import NotFoundError
 from service.domain.verdict import Outcome
@@ -14,6 +14,7 @@ from service.ports.comments import Placement
 from tests.contract.conftest import at_once, leaf_through
 from tests.factories import (
     NOW,
+    OTHER_SITE,
     SITE,
     keep_all,
     make_comment,
@@ -22,7 +23,6 @@ from tests.factories import (
     make_verdict,
 )
 
-OTHER = SiteId("site-2")
 EVERYWHERE = {"site_ids": None, "waiting_only": False}
 _numbers = itertools.count(1)
 
@@ -215,7 +215,7 @@ def test_exceptions_leave_draw_nobody_and_can_be_put_back(stores):
     grouped = stores.campaigns.grouped(after=0, limit=99)
     assert ids[0] not in {one.comment_id for one in grouped.items}
     assert stores.campaigns.leave(campaign_id, [ids[0]]) == []
-    assert stores.campaigns.rejoin(campaign_id, site_ids=(OTHER,)) == []
+    assert stores.campaigns.rejoin(campaign_id, site_ids=(OTHER_SITE,)) == []
     assert stores.campaigns.rejoin(campaign_id, site_ids=None) == [ids[0]]
     whole = stores.campaigns.get(campaign_id, site_ids=None)
     assert (whole.members, whole.left) == (4, 0)
@@ -269,7 +269,7 @@ def test_the_campaigns_with_most_waiting_members_are_told_with_their_targets(sto
     assert few not in {one.id for one in found}
     assert [(one.id, one.waiting) for one in found] == [(five, 5), (three, 3)]
     assert [(one.id, one.targets) for one in first] == [(five, ("site:other.example",))]
-    assert stores.campaigns.most_waiting(site_ids=(OTHER,), limit=9) == []
+    assert stores.campaigns.most_waiting(site_ids=(OTHER_SITE,), limit=9) == []
 
 
 def test_pages_of_campaigns_follow_each_other_without_gap_or_repeat(stores):
@@ -286,9 +286,7 @@ def test_pages_of_campaigns_follow_each_other_without_gap_or_repeat(stores):
 def test_nothing_is_told_of_sites_that_were_not_asked_for(stores):
     campaign_id, ids = campaign(stores, 3)
     theirs = [
-        judged(
-            stores, site_id=OTHER, post=Post(url="https://other.example/"), targets=("site:x.y",)
-        )
+        judged(stores, site_id=OTHER_SITE, post=Post(url="https://b.net/"), targets=("site:x.y",))
         for _ in range(3)
     ]
     stores.campaigns.place([placement(one, ids[0]) for one in theirs], at=NOW)
@@ -302,7 +300,7 @@ def test_nothing_is_told_of_sites_that_were_not_asked_for(stores):
     assert {case.comment.site_id for case in here.beginnings} == {SITE}
     assert members(stores, campaign_id, site_ids=(SITE,)) == ids[::-1]
     assert seen(stores, site_ids=(SITE,)) == [campaign_id]
-    assert seen(stores, site_ids=(OTHER,)) == []
+    assert seen(stores, site_ids=(OTHER_SITE,)) == []
     assert seen(stores, site_ids=()) == []
     with pytest.raises(NotFoundError):
         stores.campaigns.get(campaign_id, site_ids=())
@@ -339,7 +337,7 @@ def test_a_campaign_is_led_by_what_members_that_sell_have(stores):
 
 def test_waiting_members_that_look_sincere_are_counted_at_the_sites_that_one_sees(stores):
     ids = [judged(stores, p_spam=p_spam) for p_spam in (0.9, LOW_P_SPAM, 0.19, 0.05)]
-    campaign_id = gather(stores, *ids, judged(stores, p_spam=0.05, site_id=OTHER))
+    campaign_id = gather(stores, *ids, judged(stores, p_spam=0.05, site_id=OTHER_SITE))
     decide(stores, ids[2])
 
     assert stores.campaigns.get(campaign_id, site_ids=None).low == 2

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from service.domain.case import Case, CaseFilter, Order, State
-from service.domain.comment import Author, CommentId, Label, Post, SiteId
+from service.domain.comment import Author, CommentId, Label, Post
 from service.domain.decision import Mode, Ruling
 from service.domain.errors import InvalidInputError, NotFoundError
 from service.domain.figures import Tally
@@ -18,6 +18,7 @@ from service.domain.verdict import Outcome, SecondOpinion
 from tests.contract.conftest import leaf_through, listed
 from tests.factories import (
     NOW,
+    OTHER_SITE,
     SITE,
     add_appeal,
     keep_all,
@@ -27,8 +28,6 @@ from tests.factories import (
     make_report,
     make_verdict,
 )
-
-OTHER_SITE = SiteId("site-2")
 
 
 def decide(stores, comment_id: CommentId) -> None:

@@ -35,6 +35,7 @@ from service.stores.sql.engine import write
 from tests.contract.conftest import at_once
 from tests.factories import (
     NOW,
+    OTHER_SITE,
     SITE,
     keep_all,
     make_comment,
@@ -42,8 +43,6 @@ from tests.factories import (
     make_full_comment,
     make_verdict,
 )
-
-OTHER_SITE = SiteId("site-2")
 
 
 def new(comment: Comment, *, key: str | None = None, lane: Lane = Lane.BULK) -> NewComment:

@@ -26,6 +26,7 @@ from service.stores.sql.tables import comments
 from tests.contract.conftest import at_once
 from tests.factories import (
     NOW,
+    OTHER_SITE,
     SITE,
     keep_all,
     make_attempt,
@@ -34,7 +35,6 @@ from tests.factories import (
     make_verdict,
 )
 
-OTHER_SITE = SiteId("site-2")
 LEASE = timedelta(minutes=2)
 
 

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from service.domain.campaign import CAMPAIGN_POLICY
-from service.domain.comment import CommentId, Label, Lane, SiteId
+from service.domain.comment import CommentId, Label, Lane
 from service.domain.decision import Decision, Ruling
 from service.domain.delivery import DeliveryState
 from service.domain.figures import (
@@ -21,6 +21,7 @@ from service.scoring.conclude import decide
 from service.scoring.weights import Cutoffs
 from tests.factories import (
     NOW,
+    OTHER_SITE,
     SITE,
     add_appeal,
     keep_one,
@@ -30,7 +31,6 @@ from tests.factories import (
     make_report,
 )
 
-OTHER_SITE = SiteId("site-2")
 TODAY = NOW.date()
 DAY = timedelta(days=1)
 HAM, UNSURE, SPAM = Outcome.HAM, Outcome.UNSURE, Outcome.SPAM

@@ -15,7 +15,7 @@ from service.domain.sender import Conduct, History, Record, TrackRecord
 from service.stores.valkey.history import ValkeyHistoryStore
 from service.stores.valkey.notes import DigestClaims, RebuildPlace, SpentTokens
 from tests.contract.conftest import at_once, memory_and_valkey
-from tests.factories import NOW, SITE, make_comment
+from tests.factories import NOW, OTHER_SITE, SITE, make_comment
 from tests.in_memory import MemoryDigestClaims, MemoryRebuildPlace, MemorySpentTokens
 
 TRACK_RECORDS = [key for key in fields(History) if key.name != "conduct"]
@@ -398,9 +398,6 @@ def test_one_account_at_two_sites_is_two(history):
     assert conduct_of(history) is None
 
 
-OTHER = SiteId("site-2")
-
-
 spent = memory_and_valkey(MemorySpentTokens, SpentTokens)
 
 
@@ -412,11 +409,11 @@ def test_a_token_is_used_once_though_the_same_use_may_come_again(spent):
 
 
 def test_only_a_site_whose_tokens_are_used_has_any(spent):
-    assert not spent.are_used_by(OTHER)
+    assert not spent.are_used_by(OTHER_SITE)
 
-    spent.spend("of another", use="a comment", site_id=OTHER)
+    spent.spend("of another", use="a comment", site_id=OTHER_SITE)
 
-    assert spent.are_used_by(OTHER)
+    assert spent.are_used_by(OTHER_SITE)
     assert not spent.are_used_by(SiteId("site-3"))
 
 

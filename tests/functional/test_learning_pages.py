@@ -5,23 +5,21 @@ import re
 import pytest
 
 from service.domain.case import CaseFilter, State
-from service.domain.comment import SiteId
 from service.domain.decision import Ruling
 from service.moderation.decisions import undo_decision
 from service.moderation.revise import withdraw_comment
 from service.scoring.lean import recorded_lean
-from tests.factories import SITE
+from tests.factories import OTHER_SITE, SITE
 from tests.fakes import make_services, make_site
 from tests.functional.moderators import hidden_fields, that_learn, words
 from tests.unit.learning.training_examples import SPAM, decide_some, post
 
-OTHER = SiteId("site-2")
 PAGE = f"/sites/{SITE}"
 
 
 @pytest.fixture
 def services():
-    return that_learn(make_services(sites=[make_site(), make_site(id=OTHER, name="Tap blog")]))
+    return that_learn(make_services(sites=[make_site(), make_site(id=OTHER_SITE, name="Tap blog")]))
 
 
 def behind(page) -> list[str]:
@@ -72,7 +70,7 @@ def test_decisions_made_after_the_verdict_and_at_other_sites_are_no_reasons_for_
     services, client
 ):
     early = decide_some(services, 8)
-    decide_some(services, 8, site_id=OTHER)
+    decide_some(services, 8, site_id=OTHER_SITE)
     case = post(services, SPAM.format("seventy"))
     services.clock.advance(minutes=1)
     decide_some(services, 8)

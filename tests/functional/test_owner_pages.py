@@ -8,7 +8,6 @@ from datetime import timedelta
 
 import pytest
 
-from service.domain.comment import SiteId
 from service.domain.retraining import Answer, Check, RetrainingState
 from service.domain.user import Role
 from service.moderation.accounts import authenticate_user, find_user
@@ -16,13 +15,12 @@ from service.moderation.erasing import find_person
 from service.ports.audit import AuditEntry
 from service.web.pages import personal_data
 from service.web.pages.log import PAGE_SIZE
-from tests.factories import NOW, SITE, make_comment
+from tests.factories import NOW, OTHER_SITE, SITE, make_comment
 from tests.fakes import SmallShelf, make_services, make_site
 from tests.functional.filled import retrained
 from tests.functional.moderators import hidden_fields, keep, post, restrict, sign_in, signed_in
 from tests.runs import REPORT
 
-OTHER = SiteId("site-2")
 MARA = "mara@example.org"
 
 
@@ -33,7 +31,7 @@ def shelf():
 
 @pytest.fixture
 def services(shelf):
-    sites = [make_site(), make_site(id=OTHER, name="<script>alert(1)</script> \u202eblog")]
+    sites = [make_site(), make_site(id=OTHER_SITE, name="<script>alert(1)</script> \u202eblog")]
     return make_services(versions=shelf, sites=sites)
 
 
@@ -56,11 +54,11 @@ def test_role_and_sites_change_at_once(services, app, client):
     other = signed_in(services, "Mara", app)
     mara = find_user("Mara", services)
 
-    access = {"role": "reader", "sees": "some", "site": [OTHER]}
+    access = {"role": "reader", "sees": "some", "site": [OTHER_SITE]}
     told = client.get(post(client, f"/accounts/{mara.id}", **access).location)
 
     assert "What this account may do has changed." in told.text
-    assert find_user("Mara", services).site_ids == (OTHER,)
+    assert find_user("Mara", services).site_ids == (OTHER_SITE,)
     assert other.get("/callbacks").status_code == 200
     [entry] = services.audit_log.recent(subject=mara.id, limit=1)
     assert (entry.actor, entry.act, entry.detail) == ("Ola", "set access", "reader; site-2")
@@ -279,7 +277,7 @@ def test_what_is_too_much_for_one_go_is_gone_on_with(services, client, monkeypat
 
 
 def test_the_json_has_the_figures_of_ones_own_sites_for_as_many_days_as_asked(services):
-    keep(services, make_comment(site_id=OTHER))
+    keep(services, make_comment(site_id=OTHER_SITE))
     keep(services, make_comment(received_at=NOW - timedelta(days=40)))
     client = signed_in(services)
     restrict(services, role=Role.READER, site_ids=(SITE,))
@@ -290,4 +288,4 @@ def test_the_json_has_the_figures_of_ones_own_sites_for_as_many_days_as_asked(se
     assert (len(month["days"]), month["total"]["unsure"]) == (30, 0)
     assert (len(quarter["days"]), quarter["total"]["unsure"]) == (90, 1)
     assert quarter["queue"]["waiting"] == 1
-    assert client.get(f"/figures?site={OTHER}").status_code == 404
+    assert client.get(f"/figures?site={OTHER_SITE}").status_code == 404

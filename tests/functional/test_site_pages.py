@@ -7,7 +7,6 @@ from datetime import timedelta
 import pytest
 from flask.sessions import SecureCookieSessionInterface
 
-from service.domain.comment import SiteId
 from service.domain.decision import Mode, Ruling
 from service.domain.delivery import DeliveryForm, DeliveryState, Endpoint, EventKind
 from service.domain.list_entry import Effect, EntryKind
@@ -16,13 +15,12 @@ from service.domain.user import Role
 from service.moderation.decisions import decide_comment
 from service.moderation.sites import authenticate_akismet, authenticate_site, issue_key
 from service.web.pages.callbacks import MESSAGES_SHOWN
-from tests.factories import NOW, SITE, make_comment, make_entry
+from tests.factories import NOW, OTHER_SITE, SITE, make_comment, make_entry
 from tests.fakes import make_services, make_site
 from tests.functional.filled import put_delivery
 from tests.functional.moderators import in_force, keep, post, restrict, set_site, words
 from tests.platforms import TOKEN
 
-OTHER_SITE = SiteId("site-2")
 HOSTILE = '"><script>alert(1)</script>\u202e onerror'
 PAGE = f"/sites/{SITE}"
 GOOD = {
