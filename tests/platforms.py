@@ -53,11 +53,9 @@ class ToldSite:
         return comment
 
     def decide(self, comment: Comment, ruling: Ruling) -> None:
-        """Have a moderator decide."""
         decide_comment(comment.id, ruling, self.services, decided_by="ada")
 
     def undo(self, comment: Comment) -> None:
-        """Have the decision undone."""
         undo_decision(comment.id, self.services, undone_by="ada")
 
     def wait(self, seconds: int, *, step: int = 10) -> None:
@@ -102,7 +100,6 @@ class Platform:
         return self.site.url(self.path)
 
     def go_away(self) -> None:
-        """Take no connections any more."""
         self.site.close()
 
     def come_back(self) -> None:
@@ -110,7 +107,6 @@ class Platform:
         self.site = Site(port=self.site.port, answer=self._answer)
 
     def close(self) -> None:
-        """End it."""
         self.site.close()
 
     def _answer(self, received: Received) -> Iterable[bytes]:

@@ -228,7 +228,6 @@ def _postgresql_answers(url: str) -> bool:
 
 
 def package_folder(name: str) -> Path:
-    """Return where a package lies."""
     # Found without importing: these packages do more on import than tests need.
     spec = importlib.util.find_spec(name)
     assert spec is not None

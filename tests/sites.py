@@ -22,7 +22,6 @@ class Received:
 
 
 def with_status(status: int, headers: str = "", body: bytes = b"ok") -> Answer:
-    """Return an answer with this status."""
     head = f"HTTP/1.1 {status} Words\r\n{headers}Content-Length: {len(body)}\r\n\r\n"
     return lambda _received: [head.encode() + body]
 
@@ -51,7 +50,6 @@ class Site:
         self._threads[0].start()
 
     def url(self, path: str = "/hook", *, host: str | None = None) -> str:
-        """Return an address of this site."""
         scheme = "https" if self.tls else "http"
         return f"{scheme}://{host or self.host}:{self.port}{path}"
 

@@ -31,12 +31,10 @@ class Post:
     answer: Sent = field(default_factory=Sent)
 
     def send(self, mail: Mail) -> Sent:
-        """See `Services.send_mail`."""
         self.mails.append(mail)
         return self.answer
 
     def post(self, text: str) -> Sent:
-        """See `Services.post_to_room`."""
         self.posted.append(text)
         return self.answer
 

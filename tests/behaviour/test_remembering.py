@@ -42,7 +42,6 @@ def open_ones(services) -> list[str]:
 
 
 def rule_while_away(services, *rulings: tuple[CommentId, Ruling]) -> None:
-    """Decide these comments while histories are away."""
     services.history.available = False
     for comment_id, ruling in rulings:
         decide_comment(comment_id, ruling, services, decided_by="mod")

@@ -55,7 +55,6 @@ class World:
         add_user("ada", self.services, actor="test", role=Role.OWNER)
 
     def start_worker(self) -> TaughtKeeper:
-        """Return the keeper of a new worker."""
         return keeper_over(self.stores, monotonic=lambda: self.seconds)
 
     def state(self) -> list[bytes]:

@@ -95,7 +95,6 @@ def block(services: Services) -> Callable[[EntryKind, str], None]:
 
 @pytest.fixture
 def other_api(app: Flask, services: Services) -> FlaskClient:
-    """A client of another site."""
     other = make_site(id="site-2", name="Kettle blog")
     services.sites.add(other)
     return client_with(app, issue_key(other.id, services, actor="test").secret)
@@ -108,7 +107,6 @@ def client(services: Services, app: Flask) -> FlaskClient:
 
 
 def client_with(app: Flask, key: str) -> FlaskClient:
-    """Return a client that sends this key."""
     client = app.test_client()
     client.environ_base["HTTP_AUTHORIZATION"] = f"Bearer {key}"
     return client

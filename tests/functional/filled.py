@@ -47,7 +47,6 @@ NO_WHOLE_PAGE = frozenset(
 
 
 def retrained(name="rtr_1", **changes):
-    """Return a retraining that ended."""
     values = {
         "asked_by": "Mara",
         "asked_at": NOW,

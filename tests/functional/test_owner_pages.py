@@ -93,7 +93,6 @@ def test_a_reset_or_an_end_ends_the_sessions_and_a_new_password_lets_back_in(
 
 
 def press(client, action, **fields):
-    """Press the button of the form with this action."""
     page = client.get("/models")
     return client.post(action, data=hidden_fields(page, action) | fields)
 

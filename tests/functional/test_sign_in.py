@@ -411,7 +411,6 @@ def test_no_name_password_secret_or_code_reaches_the_log(services, app, client, 
 
 
 def at(app, address: str) -> FlaskClient:
-    """Return a browser at an address."""
     client = app.test_client()
     client.environ_base["REMOTE_ADDR"] = address
     return client

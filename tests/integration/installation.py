@@ -110,7 +110,6 @@ class Installation:
         return self.folder / "workers.log"
 
     def submit(self, texts: Sequence[str], lane: Lane = Lane.BULK) -> list[CommentId]:
-        """Submit a comment for each text and return their ids."""
         values = {"site_id": self.site.id, "received_at": self.services.clock()}
         comments = [make_comment(text, id=self.services.new_id("com"), **values) for text in texts]
         return [one.comment_id for one in submit_to(self.services, *comments, lane=lane)]
@@ -123,7 +122,6 @@ class Installation:
         return sweep_stranded(services)
 
     def judged(self, ids: Sequence[CommentId]) -> list[CommentId]:
-        """Return the comments that have a verdict."""
         waiting = {a.comment.id for a in self.services.comments.load_unjudged(ids)}
         return [one for one in ids if one not in waiting]
 

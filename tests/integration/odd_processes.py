@@ -31,7 +31,6 @@ class OddClassifier:
         self._seconds = seconds
 
     def score_batch(self, inputs: Sequence[ModelInput]) -> list[ModelOutput]:
-        """See `Classifier.score_batch`."""
         time.sleep(self._seconds)
         if any("kill" in given.text for given in inputs):
             os._exit(70)
@@ -45,7 +44,6 @@ def _tell(record: logging.LogRecord) -> bool:
 
 
 def main(kind: str, *given: str) -> None:
-    """Run the process."""
     if kind == "told-early":
         process = importlib.import_module(f"service.processes.{given[0]}")
         process.log.addFilter(_tell)

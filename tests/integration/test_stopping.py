@@ -103,7 +103,6 @@ def _answers(port: int) -> bool:
 
 @pytest.fixture
 def api(install, valkey):
-    """Return an API process and its port."""
     port = free_port()
     installation = install(valkey_url=valkey.url)
     return installation.start("service.processes.app", says="api started", port=str(port)), port

@@ -17,7 +17,6 @@ _TIMEOUT_SECONDS = 120
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    """Return the wheel of this tree."""
     folder = tmp_path_factory.mktemp("wheel")
     _pip("wheel", "--no-build-isolation", "--wheel-dir", str(folder), str(ROOT))
     (built,) = folder.glob("*.whl")

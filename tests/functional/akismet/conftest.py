@@ -65,7 +65,6 @@ class Akismet:
         return self.client.post(f"/{version}/{name}", data=form, headers=headers)
 
     def check(self, text: str, *, headers: dict[str, str] | None = None, **fields) -> TestResponse:
-        """Check a comment."""
         given = {**CHECK, "comment_content": text, **fields}
         return self.call("comment-check", headers=headers, **given)
 

@@ -349,7 +349,6 @@ def dictates(page, services, text):
 
 
 def has_no_script(page, services, text):
-    """Has scripts switched off."""
     page.get_by_label("Comment").click()
     page.keyboard.type(text)
     services.clock.advance(seconds=len(text) / 9)

@@ -121,6 +121,5 @@ def all_cases(services: Services) -> list[Case]:
 
 
 def only_case(services: Services) -> Case:
-    """Return the one case there is."""
     (case,) = all_cases(services)
     return case

@@ -71,7 +71,6 @@ class _Served(Controller):
 
 @contextlib.contextmanager
 def served(inbox: Inbox, tls: ssl.SSLContext | None = None, **options) -> Iterator[int]:
-    """Give the port of a mail server."""
     controller = _Served(inbox, tls, **options)
     controller.start()
     try:

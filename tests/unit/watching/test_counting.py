@@ -23,7 +23,6 @@ def registry() -> CollectorRegistry:
 
 @pytest.fixture
 def get(registry):
-    """Return the value of a sample."""
     return registry.get_sample_value
 
 
