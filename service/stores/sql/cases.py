@@ -178,7 +178,7 @@ class CaseStore(SqlStore):
         """Return how these cutoffs would change the verdicts on a site's comments since then."""
         # Wrapped, because SQLite would use the index by outcome and read every comment.
         was = sa.func.coalesce(comments.c.outcome, "").label("was")
-        # The SQL form of `scoring.policy.decide`.
+        # The SQL form of `scoring.conclude.decide`.
         becomes = sa.case(
             (comments.c.degraded.is_(True), Outcome.UNSURE.value),
             (comments.c.p_spam >= cutoffs.spam_cutoff, Outcome.SPAM.value),
