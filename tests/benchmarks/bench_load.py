@@ -12,6 +12,7 @@ import argparse
 import asyncio
 import itertools
 import multiprocessing
+import os
 import random
 import time
 from collections import Counter
@@ -51,12 +52,15 @@ class Figures:
     wrong: Counter[str] = field(default_factory=Counter)
     # When each verdict came, in seconds since the first request, and how long its request took.
     verdicts: list[tuple[float, float]] = field(default_factory=list)
+    # When the last response came.
+    ended: float = 0.0
 
     def add(self, other: "Figures") -> None:
         """Count what came back elsewhere too."""
         self.bodies += other.bodies
         self.wrong += other.wrong
         self.verdicts += other.verdicts
+        self.ended = max(self.ended, other.ended)
 
 
 def main() -> None:
@@ -170,6 +174,7 @@ async def _flood(
             flood.add(part.result())
     for name, figures in (("flood", flood), ("after it", after)):
         print(f"  {name}: {dict(figures.bodies.most_common(4))}, wrong {dict(figures.wrong)}")
+        print(f"    last response after {figures.ended:.0f} s")
         for start in range(0, round(seconds), round(_WINDOW_SECONDS)):
             took = [s for at, s in figures.verdicts if 0 <= at - start < _WINDOW_SECONDS]
             rate = len(took) / _WINDOW_SECONDS
@@ -217,6 +222,7 @@ async def offer(
             asyncio.create_task(_insist(url, next(requests), due, began, repeats, figures))
         )
     await asyncio.gather(*tasks)
+    figures.ended = time.monotonic() - began
     return figures
 
 
@@ -252,7 +258,11 @@ async def _ask(url: str, request: bytes, figures: Figures) -> bool:
 
 async def _exchange(url: str, request: bytes) -> bytes:
     parts = urlsplit(url)
-    reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
+    # One address has too few ports for thousands of connections a second.
+    source = f"127.0.0.{1 + os.getpid() % 250}"
+    reader, writer = await asyncio.open_connection(
+        parts.hostname, parts.port, local_addr=(source, 0)
+    )
     try:
         writer.write(request)
         return await reader.read()
