@@ -153,7 +153,11 @@ document.addEventListener("click", (event) => {
   if (reasons) reasons.open = true;
 });
 
-window.addEventListener("pagehide", () => remember(window.location.href));
+// The comment may have been opened too lately for its address to be the page's.
+window.addEventListener("pagehide", () => {
+  const row = showsOne() ? chosen() : null;
+  remember(row ? link(row).href : window.location.href);
+});
 comeBack();
 count();
 start({ pressed: (act) => ACTS[act](false) });
