@@ -153,7 +153,7 @@ document.addEventListener("click", (event) => {
   if (reasons) reasons.open = true;
 });
 
-// The comment may have been opened too lately for its address to be the page's.
+// Until a comment is painted, the page still has the address of the one before.
 window.addEventListener("pagehide", () => {
   const row = showsOne() ? chosen() : null;
   remember(row ? link(row).href : window.location.href);
