@@ -25,8 +25,8 @@ _PROBE_EVERY_SECONDS = 1.0
 _OVERTAKEN_BY_SECONDS = 1.0
 # After this long a comment counts as lost; the sweep queues it again.
 _FORGOTTEN_AFTER_SECONDS = 60.0
-# So many comments that cannot be judged in time are kept for later at once, then one for every 20
-# verdicts. Each takes time of the workers from those in line.
+# So many comments that cannot be judged in time are kept for later at once, then this share of the
+# rate of verdicts, also while none come. Each takes time of the workers from those in line.
 _KEPT_AT_ONCE = 64
 _KEPT_SHARE = 0.05
 # While several sites ask, a site with more than half of the line leaves this share to the others.
@@ -64,6 +64,7 @@ class Admission:
         self._last_joined = -math.inf
         self._asked: dict[SiteId, float] = {}
         self._keepable = float(_KEPT_AT_ONCE)
+        self._last_kept = -math.inf
         self._refused = 0.0
         self._last_refused = -math.inf
 
@@ -97,16 +98,22 @@ class Admission:
             for other, asked in self._asked.items()
         )
 
-    def pass_by(self) -> None:
+    def pass_by(self, *, now: float) -> None:
         """Count a comment without room that is kept for later."""
-        self._keepable = max(self._keepable - 1, 0.0)
+        self._keepable = max(self._can_keep(now) - 1, 0.0)
+        self._last_kept = now
+
+    def _can_keep(self, now: float) -> float:
+        """Return how many more comments can be kept for later."""
+        added = _KEPT_SHARE * self._rate * (now - self._last_kept)
+        return min(self._keepable + added, _KEPT_AT_ONCE)
 
     def refuse(self, site_id: SiteId, *, seconds: float, now: float) -> float | None:
         """Return after how many seconds a client should retry a site's comment.
 
         Return None if the comment has room or can be kept for later.
         """
-        if self._keepable >= 1 or self.has_room(site_id, seconds=seconds, now=now):
+        if self._can_keep(now) >= 1 or self.has_room(site_id, seconds=seconds, now=now):
             return None
         faded = math.exp((self._last_refused - now) / _REFUSALS_FADE_SECONDS)
         self._refused = self._refused * faded + 1
@@ -120,7 +127,7 @@ class Admission:
         `unjoined` requests come before it and have not joined yet.
         """
         seconds = USUAL_PATIENCE_SECONDS
-        return self._keepable < 1 and not self._has_room_after(
+        return self._can_keep(now) < 1 and not self._has_room_after(
             unjoined + len(self._places), limit=self._limit(seconds), seconds=seconds, now=now
         )
 
@@ -138,7 +145,6 @@ class Admission:
         if place is None:
             return
         self._drop_before(place.joined - _OVERTAKEN_BY_SECONDS)
-        self._keepable = min(self._keepable + _KEPT_SHARE, _KEPT_AT_ONCE)
         waited = max(now - place.joined, 0.001)
         rate = place.number / waited
         # A short line that is judged in time does not lower the rate.

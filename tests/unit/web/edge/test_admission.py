@@ -23,7 +23,7 @@ class Lane:
     def offer(self, site_id: SiteId = SITE) -> bool:
         """Let one check come; return whether it joined."""
         if not self.admission.has_room(site_id, seconds=SECONDS, now=self.now):
-            self.admission.pass_by()
+            self.admission.pass_by(now=self.now)
             return False
         self.number += 1
         comment_id = CommentId(f"c{self.number}")
@@ -166,9 +166,25 @@ def test_a_line_is_full_beyond_what_is_judged_in_time_once_no_more_is_kept_for_l
 
 def test_a_line_that_stands_still_is_full_until_one_may_show_that_it_moves(lane):
     lane.run(seconds=20.0, verdicts_a_second=100, checks_a_second=400)
-    lane.drain()
-    lane.judge(5)
     lane.now += 0.7
+    lane.drain()
 
     assert lane.admission.is_full(0, now=lane.now)
-    assert not lane.admission.is_full(0, now=lane.now + 1.0)
+    lane.now += 0.6
+    assert not lane.admission.is_full(0, now=lane.now)
+    assert lane.offer()
+
+
+def test_while_nothing_is_judged_comments_are_kept_for_later_by_the_last_rate(lane):
+    lane.run(seconds=20.0, verdicts_a_second=100, checks_a_second=400)
+    lane.now += 0.7
+    lane.drain()
+
+    lane.now += 10.0
+    before = lane.number
+    kept = 0
+    while lane.refused() is None:
+        kept += not lane.offer()
+
+    assert lane.number == before + 1
+    assert kept == pytest.approx(0.05 * 100 * 10, abs=5)
