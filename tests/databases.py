@@ -27,6 +27,7 @@ _RAM = Path("/dev/shm")  # noqa: S108  # a folder of this process's own is made 
 _RESTING = 64
 _numbers = itertools.count()
 _lent: list[sa.Engine] = []
+_on_others: list[sa.Engine] = []
 _ended: deque[sa.Engine] = deque()
 _opened: dict[str, sa.Engine] = {}
 _compiled = LRUCache[Any, Any](5_000)
@@ -49,13 +50,21 @@ def fresh_stores(*, sites: Sequence[Site] = (), world: bytes | None = None) -> S
     return Stores(_lend(_begun(tuple(sites)) if world is None else world))
 
 
+def engine_on(url: str, **options: Any) -> sa.Engine:
+    """Return an engine on a database that is somebody else's; it ends as `fresh_stores` do."""
+    _on_others.append(create_engine(url, **options))
+    return _on_others[-1]
+
+
 @contextlib.contextmanager
 def databases_given_back() -> Iterator[None]:
     """End the databases that are lent within: for a test, or for one of its many examples."""
-    before = len(_lent)
+    before, others_before = len(_lent), len(_on_others)
     try:
         yield
     finally:
+        while len(_on_others) > others_before:
+            _on_others.pop().dispose()
         while len(_lent) > before:
             engine = _lent.pop()
             engine.dispose()

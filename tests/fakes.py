@@ -38,7 +38,7 @@ from service.stores.files.reputation_lists import ListFolder
 from service.stores.form_challenges import AltchaFormChallenges
 from service.stores.sql.list_entries import BookKeeper
 from tests.databases import Stores, fresh_stores
-from tests.factories import NOW, SITE
+from tests.factories import NOW, SITE, make_comment
 from tests.in_memory import (
     MemoryDigestClaims,
     MemoryHistoryStore,
@@ -309,6 +309,13 @@ def submit_to(services: Services, *comments: Comment, lane: Lane = Lane.BULK) ->
     """Submit comments as the API does."""
     new = [NewComment(comment=one, lane=lane) for one in comments]
     return submit_comments(new, services)
+
+
+def submit_one(services: Services, *text: str, lane: Lane = Lane.BULK, **changes: Any) -> Comment:
+    """Submit a comment of the factories' and return it."""
+    comment = make_comment(*text, **changes)
+    submit_to(services, comment, lane=lane)
+    return comment
 
 
 def deliver_all(services: Services) -> None:

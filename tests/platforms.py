@@ -17,8 +17,8 @@ from service.moderation.decisions import decide_comment, undo_decision
 from service.moderation.delivering import deliver, take_deliveries
 from service.outbound.guard import OutboundRules
 from service.outbound.sender import HttpSiteNotifier
-from tests.factories import SITE, make_comment
-from tests.fakes import FixedClassifier, FixedClock, make_services, make_site, submit_to
+from tests.factories import SITE
+from tests.fakes import FixedClassifier, FixedClock, make_services, make_site, submit_one
 from tests.sites import Received, Site, with_status
 
 TOKEN = "scoped-token-0123456789"
@@ -28,6 +28,9 @@ Answer = tuple[int, str, object]
 
 class ToldSite:
     """A site of which a server on this machine is told, and what happens to its comments."""
+
+    ruling: Ruling  # What is decided where a test does not say.
+    step_seconds: int  # In which time passes where a test does not say.
 
     def __init__(self, port: int, *, mode: Mode = Mode.HOLD) -> None:
         self.clock, self.classifier = FixedClock(), FixedClassifier()
@@ -48,18 +51,24 @@ class ToldSite:
         """Have a comment judged, with this probability of spam."""
         self.classifier.answer = ModelOutput(p_spam=p_spam)
         text = f"It is number {next(self.numbers)}."
-        comment = make_comment(**({"text": text} | changes))
-        submit_to(self.services, comment)
-        return comment
+        return submit_one(self.services, **({"text": text} | changes))
 
-    def decide(self, comment: Comment, ruling: Ruling) -> None:
-        decide_comment(comment.id, ruling, self.services, decided_by="ada")
+    def decide(self, comment: Comment, ruling: Ruling | None = None) -> None:
+        decide_comment(comment.id, ruling or self.ruling, self.services, decided_by="ada")
+
+    def decided(self, *, wait: int, step: int | None = None, **changes: Any) -> Comment:
+        """Have a comment held and decided, and so many seconds pass."""
+        comment = self.submit(**changes)
+        self.decide(comment)
+        self.wait(wait, step=step)
+        return comment
 
     def undo(self, comment: Comment) -> None:
         undo_decision(comment.id, self.services, undone_by="ada")
 
-    def wait(self, seconds: int, *, step: int = 10) -> None:
+    def wait(self, seconds: int, *, step: int | None = None) -> None:
         """Let time pass, and send what becomes due in it, four at a time as the dispatcher does."""
+        step = step or self.step_seconds
         for passed in (0, *([step] * (seconds // step))):
             self.clock.advance(seconds=passed)
             while due := take_deliveries(self.services, limit=4):

@@ -26,6 +26,9 @@ OTHER_TOKEN = "another-token-9876543210"
 class World(ToldSite):
     """A site whose decisions are applied at one platform, and its one comment."""
 
+    ruling = Ruling.REJECT
+    step_seconds = 10
+
     def __init__(self, platform: Platform, mode: Mode) -> None:
         super().__init__(platform.site.port, mode=mode)
         self.platform = platform
@@ -37,9 +40,6 @@ class World(ToldSite):
             "author": Author(name="Mara", account_id="1093"),
         }
         return super().submit(p_spam, **(given | changes))
-
-    def decide(self, comment: Comment, ruling: Ruling = Ruling.REJECT) -> None:
-        super().decide(comment, ruling)
 
     def apply(self, token: str = TOKEN, **given: Any) -> None:
         given = {"url": self.platform.url} | given
@@ -123,16 +123,14 @@ def answer_lost(*, undone: bool) -> Callable[[World], None]:
 
 def token_revoked_then_another_given(world: World) -> None:
     world.platform.token = OTHER_TOKEN
-    world.decide(world.submit())
-    world.wait(24 * 3_600, step=600)
+    world.decided(wait=24 * 3_600, step=600)
     world.apply(OTHER_TOKEN)
     world.wait(60)
 
 
 def rights_lost_then_given_back(world: World) -> None:
     world.platform.token = OTHER_TOKEN
-    world.decide(world.submit())
-    world.wait(3_600, step=60)
+    world.decided(wait=3_600, step=60)
     world.platform.token = TOKEN
     resume_applier(SITE, world.services, actor="ada")
     world.wait(60)
@@ -140,8 +138,7 @@ def rights_lost_then_given_back(world: World) -> None:
 
 def limited_for_two_minutes(world: World) -> None:
     world.platform.fails = world.platform.limit
-    world.decide(world.submit())
-    world.wait(UNDO_SECONDS + 110)
+    world.decided(wait=UNDO_SECONDS + 110)
     world.platform.fails = None
     world.wait(30)
 
@@ -208,9 +205,7 @@ def test_what_is_sent(happens, mode, sent, hidden, platform):
 
 def test_a_comment_that_is_gone_there_needs_nothing_more(world):
     world.platform.exists = False
-    comment = world.submit()
-    world.decide(comment)
-    world.wait(60)
+    comment = world.decided(wait=60)
     asked = len(world.platform.said)
     world.undo(comment)
     world.wait(60)
@@ -234,9 +229,7 @@ def test_comments_that_came_another_way_are_nothing_to_the_platform(world):
 
 
 def test_an_edit_after_a_rejection_does_not_bring_it_back_and_an_approval_of_it_does(world):
-    comment = world.submit()
-    world.decide(comment)
-    world.wait(60)
+    comment = world.decided(wait=60)
 
     second = edit(world, comment, "All new words.")
     world.wait(60)
@@ -277,8 +270,7 @@ def test_a_rejection_of_words_that_were_replaced_meanwhile_hides_nothing(world):
 
 def test_a_callback_in_place_of_a_platform_is_not_sent_what_was_for_the_platform(world):
     world.platform.go_away()
-    world.decide(world.submit())
-    world.wait(60)
+    world.decided(wait=60)
 
     remove_callback(SITE, world.services, actor="ada")
     set_callback(SITE, world.platform.site.url("/hook"), world.services, actor="ada")
@@ -394,8 +386,7 @@ def test_githubs_limit_that_is_used_up_ends_when_it_says():
         headers = f"X-RateLimit-Remaining: 0\r\nX-RateLimit-Reset: {ends}\r\n"
         error = {"type": "RATE_LIMITED", "message": "API rate limit exceeded"}
         world.platform.fails = lambda: (200, headers, {"data": None, "errors": [error]})
-        world.decide(world.submit())
-        world.wait(600)
+        world.decided(wait=600)
 
         assert len(world.platform.said) == 1
         world.platform.fails = None
@@ -405,8 +396,7 @@ def test_githubs_limit_that_is_used_up_ends_when_it_says():
 
 def test_a_comment_without_a_node_id_is_given_up_and_said():
     with world_of("github") as world:
-        world.decide(world.submit(site_comment_id="github:issue_comment-77"))
-        world.wait(60)
+        world.decided(wait=60, site_comment_id="github:issue_comment-77")
 
         [delivery] = world.messages()
         [tried] = tries(world, delivery)

@@ -5,7 +5,6 @@ from collections.abc import Callable
 
 import pytest
 
-from service.domain.comment import Comment
 from service.domain.decision import Ruling
 from service.domain.delivery import DeliveryState
 from service.domain.errors import InvalidInputError
@@ -21,6 +20,9 @@ HAM, UNSURE, SPAM = 0.01, 0.5, 0.99
 
 class BuiltSite(ToldSite):
     """A site that is built by a hook, and what the hook was called with."""
+
+    ruling = Ruling.APPROVE
+    step_seconds = 5
 
     def __init__(self) -> None:
         self.answers: Answer = with_status(200)
@@ -39,12 +41,6 @@ class BuiltSite(ToldSite):
         said = answer[0].split()[1].decode()
         self.said.append(f"{received.line.rpartition(' ')[0]} → {said}")
         return answer
-
-    def decide(self, comment: Comment, ruling: Ruling = Ruling.APPROVE) -> None:
-        super().decide(comment, ruling)
-
-    def wait(self, seconds: int, *, step: int = 5) -> None:
-        super().wait(seconds, step=step)
 
 
 def judged(
@@ -123,11 +119,8 @@ def test_what_is_shown_without_a_ruling_is_built_in_and_its_rejection_out(world)
 
 
 def test_an_approval_that_another_build_took_along_is_built_out_when_it_is_undone(world):
-    world.decide(world.submit())
-    world.wait(50)
-    comment = world.submit()
-    world.decide(comment)
-    world.wait(10)
+    world.decided(wait=50)
+    comment = world.decided(wait=10)
     took_along = world.calls
     world.undo(comment)
     world.wait(120)
@@ -171,10 +164,8 @@ def test_while_the_host_is_away_it_is_called_once_a_minute_at_most_and_nothing_i
 @pytest.mark.parametrize("status", [401, 403, 404, 410])
 def test_a_hook_that_is_gone_stops_and_loses_nothing(world, status):
     world.answers = with_status(status)
-    world.decide(world.submit())
-    world.wait(24 * 3_600, step=3_600)
-    world.decide(world.submit())
-    world.wait(3_600, step=60)
+    world.decided(wait=24 * 3_600, step=3_600)
+    world.decided(wait=3_600, step=60)
     stopped = world.services.endpoints.get(SITE).refused_at
 
     world.answers = with_status(200)
@@ -198,8 +189,7 @@ def test_a_call_is_a_post_that_names_no_comment(world, path, token, body):
     given = token and f"{token}\n"
     set_build_hook(SITE, world.hook.url(path), world.services, actor="test", token=given)
     world.answers = with_status(204)
-    world.decide(world.submit())
-    world.wait(60)
+    world.decided(wait=60)
 
     [received] = world.hook.received
     assert (received.line, received.body) == (f"POST {path} HTTP/1.1", body)

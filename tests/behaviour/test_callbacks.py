@@ -17,7 +17,7 @@ from service.moderation.decisions import decide_comment, take_over_rulings, undo
 from service.moderation.delivering import deliver, take_deliveries
 from service.moderation.revise import report_comment
 from tests.factories import NOW, SITE, make_comment, make_delivery
-from tests.fakes import Overridden, away, deliver_all, make_services, make_site, submit_to
+from tests.fakes import Overridden, away, deliver_all, make_services, make_site, submit_one
 
 URL = "https://blog.example/hook"
 
@@ -34,12 +34,6 @@ def told(services):
     """Services whose site is told of everything."""
     set_callback(SITE, URL, services, actor="test")
     return services
-
-
-def submit(services, text="I had the same trouble.", **changes):
-    comment = make_comment(text, **changes)
-    submit_to(services, comment)
-    return comment
 
 
 def waiting(services):
@@ -64,7 +58,7 @@ def test_a_verdict_is_told_and_whether_a_person_must_look(
 ):
     classifier.answer = ModelOutput(p_spam=p_spam)
 
-    comment = submit(told, site_comment_id="wp-7")
+    comment = submit_one(told, site_comment_id="wp-7")
 
     messages = [json.loads(one.payload) for one in waiting(told)]
     assert [message["type"] for message in messages] == events
@@ -79,7 +73,7 @@ def test_a_verdict_is_told_and_whether_a_person_must_look(
 
 def test_a_message_never_holds_a_word_of_the_comment(told):
     text = "Visit http://cheap.example now, or call 555 0100! Ünïque wörds."
-    submit(told, text, author=replace(make_comment().author, name="Boiler Bob"))
+    submit_one(told, text, author=replace(make_comment().author, name="Boiler Bob"))
 
     payload = " ".join(one.payload for one in waiting(told))
 
@@ -90,7 +84,7 @@ def test_a_message_never_holds_a_word_of_the_comment(told):
 
 def test_a_site_hears_only_what_it_asked_for(services):
     set_callback(SITE, URL, services, actor="test", events=[EventKind.DECISION])
-    comment = submit(services)
+    comment = submit_one(services)
     assert waiting(services) == []
 
     decide_comment(comment.id, Ruling.APPROVE, services, decided_by="ada")
@@ -101,7 +95,7 @@ def test_a_site_hears_only_what_it_asked_for(services):
 def test_an_undo_that_a_verdict_overtakes_tells_the_site_what_to_do_in_the_end(told, classifier):
     classifier.answer = ModelOutput(p_spam=0.01)
     told.queue.judges = False
-    comment = submit(told)
+    comment = submit_one(told)
     decide_comment(comment.id, Ruling.REJECT, told, decided_by="ada")
 
     def undo(*given, **named):
@@ -116,7 +110,7 @@ def test_an_undo_that_a_verdict_overtakes_tells_the_site_what_to_do_in_the_end(t
 
 
 def test_a_queue_that_is_away_costs_time_and_nothing_else(told):
-    comment = submit(told)
+    comment = submit_one(told)
     asleep = replace(told, delivery_queue=Overridden(told.delivery_queue, wake=away))
     decide_comment(comment.id, Ruling.REJECT, asleep, decided_by="ada")
 
@@ -124,7 +118,7 @@ def test_a_queue_that_is_away_costs_time_and_nothing_else(told):
 
 
 def test_a_message_goes_with_the_secrets_and_to_the_address_of_today(told):
-    submit(told)
+    submit_one(told)
     rotated = rotate_secret(SITE, told, actor="test")
     change_callback(SITE, told, actor="test", url="https://new.example/hook")
 
@@ -138,7 +132,7 @@ def test_a_message_goes_with_the_secrets_and_to_the_address_of_today(told):
 
 def test_a_site_that_is_down_is_tried_nine_times_over_a_day_and_then_given_up(told, clock):
     told.notifier.status = None
-    submit(told)
+    submit_one(told)
 
     while waiting(told):
         deliver_all(told)
@@ -158,7 +152,7 @@ def test_a_site_that_asks_for_time_gets_it_and_cannot_ask_to_be_called_sooner(
 ):
     told.notifier.status = 503
     told.notifier.retry_after_seconds = asked
-    submit(told)
+    submit_one(told)
 
     run_once(told)
 
@@ -175,7 +169,7 @@ def promise(services, comment):
 
 def test_a_verdict_that_never_comes_is_waited_for_for_a_day(services, clock):
     services.queue.judges = False
-    delivery = promise(services, submit(services))
+    delivery = promise(services, submit_one(services))
 
     clock.now += timedelta(hours=23)
     assert len(run_once(services)) == 1
@@ -219,9 +213,8 @@ def patient():
     return made
 
 
-def submit_told(patient, text="I had the same trouble."):
-    comment = make_comment(text)
-    submit_to(patient, comment)
+def submit_told(patient, *text):
+    comment = submit_one(patient, *text)
     rulings_told(patient)
     return comment.id
 

@@ -21,18 +21,15 @@ from service.moderation.erasing import (
 from service.moderation.judging import judge_batch
 from service.ports.services import Services
 from tests.factories import NOW, make_comment
-from tests.fakes import Overridden, make_services, submit_to
+from tests.fakes import Overridden, make_services, submit_one
 from tests.functional.moderators import keep
 
 MARA = "mara@example.org"
 
 
 def keep_rejected(services, **known: str) -> Comment:
-    secrets = services.sender_secrets
-    known = {"address": None, **known}
-    sender = make_sender(secrets=secrets, **known)
-    comment = make_comment(sender=sender)
-    submit_to(services, comment, lane=Lane.INTERACTIVE)
+    sender = make_sender(secrets=services.sender_secrets, **({"address": None} | known))
+    comment = submit_one(services, lane=Lane.INTERACTIVE, sender=sender)
     decide_comment(comment.id, Ruling.REJECT, services, decided_by="mod")
     return comment
 
@@ -71,8 +68,7 @@ def forget(services: Services) -> None:
 def test_nothing_that_was_under_way_brings_back_what_was_forgotten(services, what, act):
     services.queue.judges = act != "judge"
     sender = make_sender(secrets=services.sender_secrets, address=None, email=MARA)
-    comment = make_comment(sender=sender)
-    submit_to(services, comment)
+    comment = submit_one(services, sender=sender)
     if act == "unlearn":
         decide_comment(comment.id, Ruling.REJECT, services, decided_by="mod")
 

@@ -17,8 +17,8 @@ from service.moderation.decisions import decide_comment, decide_together, undo_d
 from service.moderation.erasing import erase_person
 from service.moderation.export_labelled import decisions_for_training
 from service.moderation.revise import report_comment, withdraw_comment
-from tests.factories import NOW, OTHER_SITE, SITE, make_comment
-from tests.fakes import FixedClassifier, make_services, make_site, submit_to
+from tests.factories import NOW, OTHER_SITE, SITE
+from tests.fakes import FixedClassifier, make_services, make_site, submit_one
 from training.data.decisions import read_decisions
 from training.retraining.clean import split_decisions
 
@@ -33,9 +33,7 @@ def services(clock):
 
 
 def submit(services, text="The valve was stuck, so I turned it twice.", **changes):
-    comment = make_comment(text, **changes)
-    submit_to(services, comment)
-    return comment.id
+    return submit_one(services, text, **changes).id
 
 
 def decide(comment_id, services, ruling=Ruling.REJECT, by="mo"):

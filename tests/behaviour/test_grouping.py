@@ -186,11 +186,7 @@ def test_an_embedding_that_is_no_number_keeps_no_verdict_from_being_stored(
 
 
 def test_the_policy_rejects_what_joins_a_campaign_that_people_rejected(services, memory):
-    set_policy(services)
-    earlier = rejected_by_people(services, memory)
-
-    [later] = advertised(services, 1, first=5)
-    group_all(services, memory)
+    earlier, [later, *_] = _policy_rejected(services, memory)
 
     case = services.cases.get(later)
     assert case.campaign_id == services.cases.get(earlier[0]).campaign_id
@@ -287,10 +283,7 @@ def test_what_its_site_has_spoken_for_is_left_to_a_person(services, memory):
 
 
 def test_a_policy_s_rejection_can_be_undone_and_is_not_made_again(services, clock, memory):
-    set_policy(services)
-    rejected_by_people(services, memory)
-    [later] = advertised(services, 1, first=5)
-    group_all(services, memory)
+    _, [later, *_] = _policy_rejected(services, memory)
 
     undo_decision(later, services, undone_by="Ola")
     clock.advance(minutes=5)
@@ -302,10 +295,7 @@ def test_a_policy_s_rejection_can_be_undone_and_is_not_made_again(services, cloc
 
 
 def test_histories_learn_from_people_and_never_from_the_policy(services, memory):
-    set_policy(services)
-    people = rejected_by_people(services, memory)
-    later = advertised(services, 3, first=5)
-    group_all(services, memory)
+    people, later = _policy_rejected(services, memory)
 
     rebuild_all(services)
 

@@ -30,6 +30,7 @@ from tests.fakes import (
     away,
     make_services,
     make_site,
+    submit_one,
     submit_to,
 )
 
@@ -74,9 +75,8 @@ def test_who_says_nothing_waits_for_a_person_whatever_else_is_known(listings, ho
 
 def test_without_the_model_a_comment_waits_for_a_moderator(services, classifier):
     classifier.answer = None
-    comment = make_comment()
 
-    submit(services, comment)
+    comment = submit_one(services, lane=Lane.INTERACTIVE)
 
     case = services.cases.get(comment.id)
     assert case.verdict.outcome is Outcome.UNSURE
@@ -98,9 +98,8 @@ def test_a_comment_tried_before_is_judged_alone(services, classifier):
 def test_a_sites_own_cutoffs_win_over_the_promised_ones():
     site = make_site(settings=SiteSettings(ham_cutoff=0.4, spam_cutoff=0.6))
     services = make_services(sites=[site], classifier=FixedClassifier(0.61))
-    comment = make_comment()
 
-    submit(services, comment)
+    comment = submit_one(services, lane=Lane.INTERACTIVE)
 
     verdict = services.cases.get(comment.id).verdict
     assert verdict.outcome is Outcome.SPAM
@@ -221,8 +220,7 @@ class FailsOften:
 def test_a_sound_comment_is_judged_however_often_its_verdict_could_not_be_written(names):
     fails = FailsOften(*names, times=0)
     services = hooked_services(fails)
-    comment = make_comment()
-    submit(services, comment)
+    comment = submit_one(services, lane=Lane.INTERACTIVE)
     owed = {}
     fails.times = 10 * MAX_ATTEMPTS
 
@@ -237,8 +235,7 @@ def test_a_sound_comment_is_judged_however_often_its_verdict_could_not_be_writte
 def test_what_an_outage_ended_is_no_attempt():
     fails = FailsOften("add", "lower_attempts", times=0)
     services = hooked_services(fails)
-    comment = make_comment()
-    submit(services, comment)
+    comment = submit_one(services, lane=Lane.INTERACTIVE)
     owed = {}
     fails.times = 2
 
@@ -306,8 +303,7 @@ def test_a_comment_that_cannot_be_grouped_in_the_store_goes_to_a_person():
             raise ValueError(name)
 
     services = hooked_services(refuse)
-    comment = make_comment()
-    submit(services, comment)
+    comment = submit_one(services, lane=Lane.INTERACTIVE)
 
     judge_batch([comment.id], services)
 

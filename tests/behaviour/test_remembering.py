@@ -17,7 +17,7 @@ from service.moderation.remembering import (
     remember_open,
 )
 from tests.factories import make_comment
-from tests.fakes import Overridden, away, make_services, submit_to
+from tests.fakes import Overridden, away, make_services, submit_one
 from tests.in_memory import MemoryHistoryStore
 
 SECRETS = SenderSecrets(present=b"s")
@@ -25,9 +25,7 @@ SENDER = make_sender(address="192.0.2.7", email="mara@example.org", secrets=SECR
 
 
 def keep(services, **changes):
-    comment = make_comment(**({"sender": SENDER} | changes))
-    submit_to(services, comment, lane=Lane.INTERACTIVE)
-    return comment
+    return submit_one(services, lane=Lane.INTERACTIVE, **({"sender": SENDER} | changes))
 
 
 def remembered(services) -> tuple[float, float]:

@@ -28,7 +28,7 @@ from service.moderation.lists import (
 from service.moderation.reject_and_block import decide_and_list, traits_of, undo_reject_and_block
 from service.scoring.explanation import explain
 from tests.factories import SITE, make_comment
-from tests.fakes import Overridden, away, submit_to
+from tests.fakes import Overridden, away, submit_one
 
 ADDRESS, EMAIL = "203.0.113.9", "Mara@Example.org"
 
@@ -41,8 +41,7 @@ def new_entry(kind=EntryKind.DOMAIN, value="pills-direct.shop", **changes) -> Ne
 def sent(services, text="See https://pills-direct.shop now", address=None, email=None, **changes):
     """Submit a comment, and return its verdict."""
     sender = make_sender(address=address, email=email, secrets=services.sender_secrets)
-    comment = make_comment(text, sender=sender, **changes)
-    submit_to(services, comment, lane=Lane.INTERACTIVE)
+    comment = submit_one(services, text, lane=Lane.INTERACTIVE, sender=sender, **changes)
     return services.cases.get(comment.id).verdict
 
 
@@ -192,9 +191,7 @@ def _kept(services, **changes):
         "author": Author(name="M", url="https://me.pills-mine.com"),
         "sender": make_sender(address=ADDRESS, email=EMAIL, secrets=services.sender_secrets),
     }
-    comment = make_comment(**(values | changes))
-    submit_to(services, comment, lane=Lane.INTERACTIVE)
-    return comment
+    return submit_one(services, lane=Lane.INTERACTIVE, **(values | changes))
 
 
 def test_a_comment_offers_what_can_be_blocked_and_less_to_allow(services):

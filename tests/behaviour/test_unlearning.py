@@ -24,8 +24,8 @@ from service.moderation.sites import change_site_settings
 from service.ports.services import Services
 from service.stores.taught import READ_ALL_SECONDS, TaughtKeeper
 from tests.databases import databases_given_back, fresh_stores
-from tests.factories import OTHER_SITE, SITE, make_comment
-from tests.fakes import ForgetfulHistory, away, make_services, make_site, submit_to
+from tests.factories import OTHER_SITE, SITE
+from tests.fakes import ForgetfulHistory, away, make_services, make_site, submit_one
 from tests.unit.learning.test_taught import state
 from tests.unit.learning.training_examples import HAM, SPAM, features_of, keeper_over
 
@@ -69,9 +69,7 @@ class World:
             "text": (SPAM if number % 2 else HAM).format(number),
             "author": Author(name=f"Writer {number}"),
         }
-        comment = make_comment(**(values | changes))
-        submit_to(self.services, comment, lane=Lane.INTERACTIVE)
-        return comment.id
+        return submit_one(self.services, lane=Lane.INTERACTIVE, **(values | changes)).id
 
 
 def comment_id(number: int) -> CommentId:

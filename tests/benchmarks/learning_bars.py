@@ -32,7 +32,6 @@ from service.moderation.revise import report_comment
 from service.scoring.classifier import model_input
 from service.scoring.conclude import logistic
 from service.scoring.weights import Cutoffs
-from service.stores.taught import TaughtKeeper
 from tests.databases import fresh_stores
 from tests.fakes import (
     FixedClassifier,
@@ -42,13 +41,13 @@ from tests.fakes import (
     make_site,
     submit_to,
 )
+from tests.unit.learning.training_examples import keeper_over
 from training.data.dataset import find_data_files, read_rows
 
 Row = Mapping[str, Any]
 _REPORTS = 1_000
 _PHRASE = "greetings from the blue tower"
 _TRIGGERS = 30
-_SALT = 20_260
 
 
 def main() -> None:
@@ -82,15 +81,7 @@ class Installation:
         )
         self._log_odds, self._classifier = log_odds, FixedClassifier()
         model = replace(make_model(self._classifier), cutoffs=cutoffs)
-        self.keeper = TaughtKeeper(
-            stores.decisions,
-            stores.cases,
-            stores.sites,
-            stores.users,
-            audit_share=0.0,
-            salt=_SALT,
-            recheck_seconds=0,
-        )
+        self.keeper = keeper_over(stores, audit_share=0.0)
         stores.history = ForgetfulHistory()
         self.services = make_services(
             stores=stores, current_model=lambda: model, taught=self.keeper.current

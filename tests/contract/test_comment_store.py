@@ -30,9 +30,9 @@ from service.domain.errors import NotFoundError
 from service.domain.site import SiteSettings
 from service.ports.comments import Added, AddOutcome, NewComment
 from service.stores.sql import comments as sql_comments
-from service.stores.sql import create_engine
 from service.stores.sql.engine import write
 from tests.contract.conftest import at_once
+from tests.databases import engine_on
 from tests.factories import (
     NOW,
     OTHER_SITE,
@@ -155,9 +155,7 @@ def test_a_deadlock_that_only_the_driver_tells_of_heals_as_well(new_database):
         return "done"
 
     with new_database("postgresql") as url:
-        engine = create_engine(url)
-        answer = write(engine, work)
-        engine.dispose()
+        answer = write(engine_on(url), work)
 
     assert (answer, len(tries)) == ("done", 2)
 

@@ -21,9 +21,10 @@ from service.domain.delivery import (
     Troubles,
 )
 from service.domain.errors import NotFoundError, StoreUnavailableError
-from service.stores.sql import SqlStores, create_engine
+from service.stores.sql import SqlStores
 from service.stores.sql.tables import comments
 from tests.contract.conftest import at_once
+from tests.databases import engine_on
 from tests.factories import (
     NOW,
     OTHER_SITE,
@@ -377,12 +378,11 @@ def test_workers_together_deliver_everything_once_and_each_comment_in_order(stor
 @pytest.mark.parametrize("change", ["add", "record", "release", "replay"])
 def test_nobody_changes_the_line_of_a_comment_that_another_holds(stores, change):
     url = stores.engine.url.render_as_string(hide_password=False)
-    impatient = create_engine(url, lock_timeout_ms=50)
     (kept,) = keep(stores)
     dead, leased = add(stores, kept, kept)
     tell(stores, dead, DeliveryState.DEAD)
     take(stores)
-    changed = SqlStores(impatient)
+    changed = SqlStores(engine_on(url, lock_timeout_ms=50))
     changes: dict[str, Callable[[], object]] = {
         "add": lambda: add(changed, kept),
         "record": lambda: tell(changed, leased),
@@ -396,7 +396,6 @@ def test_nobody_changes_the_line_of_a_comment_that_another_holds(stores, change)
             changes[change]()
 
     changes[change]()
-    impatient.dispose()
 
 
 def test_replaying_while_others_take_never_lends_two_of_one_comment(stores):

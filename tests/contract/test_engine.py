@@ -2,8 +2,6 @@
 
 import resource
 import sqlite3
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -23,8 +21,9 @@ from service.stores.sql import SqlStores, create_engine, ping, prove_write
 from service.stores.sql.engine import one_moment, reading, write
 from service.stores.sql.tables import comments, sites, write_probe
 from tests.contract.conftest import at_once
-from tests.databases import damage
+from tests.databases import damage, engine_on
 from tests.factories import NOW, SITE, keep_all, make_comment
+from tests.functional.commands import run_python
 from tests.servers import Server, running_postgresql
 
 
@@ -65,22 +64,19 @@ def test_without_the_driver_a_postgresql_url_is_refused_with_the_command_that_in
         "    print(error)\n"
     )
 
-    ended = subprocess.run(
-        [sys.executable, "-c", script, str(database)], capture_output=True, text=True, check=False
-    )
+    ended = run_python("-c", script, str(database))
 
     assert ended.stdout == "PostgreSQL needs its driver, psycopg: run `make install`\n", ended
 
 
 def test_a_commit_is_durable_and_references_are_checked(database):
-    engine = create_engine(f"sqlite:///{database}", lock_timeout_ms=50)
+    engine = engine_on(f"sqlite:///{database}", lock_timeout_ms=50)
     with engine.connect() as connection:
         pragmas = {
             name: connection.exec_driver_sql(f"PRAGMA {name}").scalar_one()
             for name in ("journal_mode", "synchronous", "foreign_keys", "busy_timeout")
         }
 
-    engine.dispose()
     assert pragmas == {
         "journal_mode": "wal",
         "synchronous": 2,
@@ -90,14 +86,13 @@ def test_a_commit_is_durable_and_references_are_checked(database):
 
 
 def test_a_missing_table_is_logged_once_and_never_what_was_to_be_kept(database, caplog):
-    engine = create_engine(f"sqlite:///{database}")
+    engine = engine_on(f"sqlite:///{database}")
     comment = make_comment("something private", id="c1")
 
     for _ in range(2):
         with pytest.raises(StoreUnavailableError) as failure:
             keep_all(SqlStores(engine).comments, comment)
 
-    engine.dispose()
     assert "private" not in f"{failure.value} {failure.value.__cause__}"
     (line,) = map(LineFormatter().format, caplog.records)
     assert "error=OperationalError at=base.py:" in line
@@ -105,7 +100,7 @@ def test_a_missing_table_is_logged_once_and_never_what_was_to_be_kept(database, 
 
 
 def test_of_two_transactions_that_wait_for_each_other_one_is_tried_again(postgresql: Server):
-    engine = create_engine(postgresql.url)
+    engine = engine_on(postgresql.url)
     write(engine, lambda c: c.exec_driver_sql("CREATE TABLE crossing (n INTEGER)"))
     write(engine, lambda c: c.exec_driver_sql("INSERT INTO crossing VALUES (0), (1)"))
     both_hold_one = threading.Barrier(2, timeout=30)
@@ -126,13 +121,12 @@ def test_of_two_transactions_that_wait_for_each_other_one_is_tried_again(postgre
     at_once(partial(cross, 0), partial(cross, 1))
 
     write(engine, lambda c: c.exec_driver_sql("DROP TABLE crossing"))
-    engine.dispose()
     # If both ask at the same moment who waits for whom, PostgreSQL ends both.
     assert max(tries) == 2
 
 
 def test_writers_of_one_process_and_of_others_take_turns(database):
-    engines = [create_engine(f"sqlite:///{database}") for _ in range(3)]
+    engines = [engine_on(f"sqlite:///{database}") for _ in range(3)]
     write(engines[0], lambda c: c.exec_driver_sql("CREATE TABLE counts (n INTEGER)"))
     write(engines[0], lambda c: c.exec_driver_sql("INSERT INTO counts VALUES (0)"))
 
@@ -144,12 +138,10 @@ def test_writers_of_one_process_and_of_others_take_turns(database):
 
     with reading(engines[0]) as connection:
         assert connection.exec_driver_sql("SELECT n FROM counts").scalar() == 240
-    for engine in engines:
-        engine.dispose()
 
 
 def test_who_waits_too_long_for_a_turn_is_told(database):
-    engine = create_engine(f"sqlite:///{database}", lock_timeout_ms=50)
+    engine = engine_on(f"sqlite:///{database}", lock_timeout_ms=50)
     begun, go = threading.Event(), threading.Event()
 
     def write_slowly(_: sa.Connection) -> None:
@@ -163,7 +155,6 @@ def test_who_waits_too_long_for_a_turn_is_told(database):
             write(engine, lambda c: c.exec_driver_sql("SELECT 1"))
         go.set()
         slow.result(10)
-    engine.dispose()
 
 
 def test_connections_that_were_cut_are_replaced_and_a_server_that_is_gone_is_unavailable(
@@ -172,7 +163,7 @@ def test_connections_that_were_cut_are_replaced_and_a_server_that_is_gone_is_una
     # Every connection is asked whether it answers, however short it lay idle.
     monkeypatch.setattr("service.stores.sql.engine._TRUSTED_SECONDS", 0.0)
     with running_postgresql() as server:
-        engine = create_engine(server.url)
+        engine = engine_on(server.url)
         ping(engine)
         cut = sa.text(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
@@ -188,7 +179,6 @@ def test_connections_that_were_cut_are_replaced_and_a_server_that_is_gone_is_una
         server.stop()
         with pytest.raises(StoreUnavailableError):
             ping(engine)
-        engine.dispose()
 
     assert answers == [1, 1]
 
@@ -198,11 +188,9 @@ def asks(connection: sa.Connection, query: str) -> object:
 
 
 @pytest.fixture
-def pooled(postgresql: Server, behind_pooler) -> Iterator[sa.Engine]:
+def pooled(postgresql: Server, behind_pooler) -> sa.Engine:
     """Give an engine with one connection."""
-    engine = create_engine(postgresql.url, kept=1, more=0, behind_pooler=behind_pooler)
-    yield engine
-    engine.dispose()
+    return engine_on(postgresql.url, kept=1, more=0, behind_pooler=behind_pooler)
 
 
 @pytest.mark.parametrize("behind_pooler", [False, True])
@@ -233,12 +221,10 @@ def test_every_wait_is_bounded_whoever_had_the_connection_before(pooled, behind_
 
 def test_no_more_connections_are_opened_than_allowed(postgresql: Server, monkeypatch):
     monkeypatch.setattr("service.stores.sql.engine._POOL_TIMEOUT_SECONDS", 0.05)
-    engine = create_engine(postgresql.url, kept=1, more=1)
+    engine = engine_on(postgresql.url, kept=1, more=1)
 
     with reading(engine), reading(engine), pytest.raises(StoreUnavailableError):
         ping(engine)
-
-    engine.dispose()
 
 
 @pytest.fixture
@@ -359,22 +345,20 @@ def file(new_database) -> Iterator[Path]:
 
 
 def test_a_file_that_can_only_be_read_answers_but_proves_no_write(file):
-    engine = create_engine(f"sqlite:///file:{file}?mode=ro&uri=true")
+    engine = engine_on(f"sqlite:///file:{file}?mode=ro&uri=true")
 
     ping(engine)
     with pytest.raises(StoreUnavailableError, match="it can only be read"):
         prove_write(engine, at=NOW)
-    engine.dispose()
 
 
 def test_a_file_that_another_program_keeps_locked_proves_no_write_and_says_so(file):
-    engine = create_engine(f"sqlite:///{file}", lock_timeout_ms=1)
+    engine = engine_on(f"sqlite:///{file}", lock_timeout_ms=1)
     with closing(sqlite3.connect(file)) as other:
         other.execute("BEGIN IMMEDIATE")
 
         with pytest.raises(StoreUnavailableError, match="it is locked"):
             prove_write(engine, at=NOW)
-    engine.dispose()
 
 
 def test_a_server_that_takes_reads_alone_answers_but_proves_no_write(new_database):
@@ -385,16 +369,15 @@ def test_a_server_that_takes_reads_alone_answers_but_proves_no_write(new_databas
                 "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only"
                 " = on', current_database()); END $$"
             )
-        engine = create_engine(url)
+        engine = engine_on(url)
 
         with pytest.raises(StoreUnavailableError):
             prove_write(engine, at=NOW)
         ping(engine)
-        engine.dispose()
 
 
 def test_a_full_disk_answers_but_proves_no_write_until_there_is_room_again(file):
-    engine = create_engine(f"sqlite:///{file}")
+    engine = engine_on(f"sqlite:///{file}")
     prove_write(engine, at=NOW)
     log = file.with_name(f"{file.name}-wal")
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -408,12 +391,11 @@ def test_a_full_disk_answers_but_proves_no_write_until_there_is_room_again(file)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     prove_write(engine, at=NOW + timedelta(seconds=2))
-    engine.dispose()
 
 
 def test_damage_elsewhere_that_was_met_proves_no_write_until_something_is_written(file):
     damage(file, "comments")
-    engine = create_engine(f"sqlite:///{file}")
+    engine = engine_on(f"sqlite:///{file}")
     ping(engine)
     prove_write(engine, at=NOW)
 
@@ -427,4 +409,3 @@ def test_damage_elsewhere_that_was_met_proves_no_write_until_something_is_writte
     write(engine, lambda connection: connection.execute(sa.delete(sites)))
     ping(engine)
     prove_write(engine, at=NOW)
-    engine.dispose()

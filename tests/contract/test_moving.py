@@ -14,10 +14,10 @@ from service.domain.list_entry import Effect, EntryKind, Instruction
 from service.domain.search import parse_search
 from service.domain.verdict import Outcome
 from service.ports.audit import AuditEntry
-from service.stores.sql import SqlStores, create_engine
+from service.stores.sql import SqlStores
 from service.stores.sql.moving import compare, count_rows, move_rows
 from tests.contract.conftest import SITES
-from tests.databases import Stores
+from tests.databases import Stores, engine_on
 from tests.factories import (
     NOW,
     SITE,
@@ -40,12 +40,12 @@ def ignore(_rows):
 
 @pytest.fixture
 def engines(request, new_database):
+    """Give two engines, on a database that is filled and on one that is empty."""
     kinds = request.param
     with contextlib.ExitStack() as stack:
-        made = [create_engine(stack.enter_context(new_database(kind))) for kind in kinds]
+        made = [engine_on(stack.enter_context(new_database(kind))) for kind in kinds]
+        fill(made[0])
         yield made
-        for engine in made:
-            engine.dispose()
 
 
 def fill(engine: sa.Engine) -> None:
@@ -84,7 +84,6 @@ def fill_for_a_minute(stores, comment_id) -> None:
 @pytest.mark.parametrize("engines", WAYS, indirect=True, ids="-".join)
 def test_everything_moves_and_is_used_as_before(engines):
     source, target = engines
-    fill(source)
     before, after = SqlStores(source), SqlStores(target)
     # What a running installation wrote of itself keeps nobody from moving into it.
     fill_for_a_minute(after, "nobody")
@@ -124,7 +123,6 @@ def test_everything_moves_and_is_used_as_before(engines):
 @pytest.mark.parametrize("engines", WAYS[:2], indirect=True, ids="-".join)
 def test_a_database_with_rows_is_not_moved_into(engines):
     source, target = engines
-    fill(source)
     SqlStores(target).sites.add(SITES[0])
 
     with pytest.raises(ConflictError):
@@ -137,7 +135,6 @@ def test_a_database_with_rows_is_not_moved_into(engines):
 def test_a_move_that_was_stopped_goes_on_where_it_was(engines, monkeypatch):
     monkeypatch.setattr("service.stores.sql.moving.PORTION", 3)
     source, target = engines
-    fill(source)
 
     class StoppedError(Exception):
         """Somebody pressed Ctrl-C."""
@@ -157,7 +154,6 @@ def test_a_move_that_was_stopped_goes_on_where_it_was(engines, monkeypatch):
 @pytest.mark.parametrize("engines", WAYS[:1], indirect=True, ids="-".join)
 def test_a_row_that_differs_is_found(engines):
     source, target = engines
-    fill(source)
     move_rows(source, target, resume=False, told=ignore)
     with target.begin() as connection:
         connection.execute(sa.text("UPDATE verdicts SET p_spam = 0.51 WHERE p_spam > 0.4"))

@@ -1,5 +1,7 @@
-"""Runs a command as an operator types it."""
+"""Runs a command as an operator types it, or Python in a process of its own."""
 
+import subprocess
+import sys
 from typing import Any
 
 from click.testing import CliRunner, Result
@@ -14,3 +16,9 @@ def run_command(*words: object, code: int | None = None, **given: Any) -> Result
         raise done.exception
     assert code in (None, done.exit_code), done.output
     return done
+
+
+def run_python(*words: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    """Return how this Python ended with these words, and what it said."""
+    told = {"capture_output": True, "text": True, "check": False} | options
+    return subprocess.run([sys.executable, *words], **told)

@@ -106,6 +106,11 @@ def client(services: Services, app: Flask) -> FlaskClient:
     return signed_in(services, app=app)
 
 
+def app_with(services: Services, **config: Any) -> Flask:
+    """Return an application with these settings over services."""
+    return create_app(services, WebConfig(secret_key=SECRET_KEY, **config), {})
+
+
 def client_with(app: Flask, key: str) -> FlaskClient:
     client = app.test_client()
     client.environ_base["HTTP_AUTHORIZATION"] = f"Bearer {key}"

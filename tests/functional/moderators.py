@@ -16,10 +16,10 @@ from service.domain.list_entry import ListEntry
 from service.domain.verdict import Outcome, Verdict
 from service.moderation.accounts import add_user, change_password
 from service.ports.services import Services
-from service.stores.taught import TaughtKeeper
 from service.web.app import create_app
 from service.web.edge.config import WebConfig
 from tests.factories import SITE, keep_all, make_comment, make_verdict
+from tests.unit.learning.training_examples import keeper_over
 
 PASSWORD = "correct horse battery"
 CONFIG = WebConfig(secret_key="a secret for tests, long enough to sign with")
@@ -136,15 +136,6 @@ def hidden_fields(page: TestResponse, action: str) -> dict[str, str]:
 
 def that_learn(services: Services) -> Services:
     """Return services to which decisions teach something at once."""
-    keeper = TaughtKeeper(
-        services.decisions,
-        services.cases,
-        services.sites,
-        services.users,
-        audit_share=0.02,
-        salt=7,
-        recheck_seconds=0,
-    )
-    learning = replace(services, taught=keeper.current)
+    learning = replace(services, taught=keeper_over(services).current)
     learning.queue.services = learning
     return learning

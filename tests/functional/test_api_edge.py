@@ -11,7 +11,7 @@ from flask import request
 from service.domain.finding import Finding, fail, well
 from service.web.app import create_app
 from service.web.edge.config import WebConfig
-from tests.functional.conftest import SECRET_KEY
+from tests.functional.conftest import SECRET_KEY, app_with
 
 EVERY_PATH = [
     "/v1/site",
@@ -106,8 +106,7 @@ def test_readiness_names_the_part_that_is_away(services):
 
 @pytest.mark.parametrize(("proxies", "address"), [(0, "127.0.0.1"), (1, "203.0.113.9")])
 def test_only_as_many_proxies_are_believed_as_are_trusted(services, proxies, address):
-    config = WebConfig(secret_key=SECRET_KEY, trusted_proxies=proxies)
-    app = create_app(services, config, {})
+    app = app_with(services, trusted_proxies=proxies)
     seen: list[str] = []
     app.before_request(lambda: seen.append(request.remote_addr))
 

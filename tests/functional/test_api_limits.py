@@ -9,21 +9,15 @@ import pytest
 
 from service.domain.delivery import Platform
 from service.moderation.sites import issue_key
-from service.web.app import create_app
-from service.web.edge.config import WebConfig
 from tests.factories import SITE
-from tests.functional.conftest import SECRET_KEY, client_with
+from tests.functional.conftest import app_with, client_with
 from tests.functional.webhooks.conftest import SECRET, add_hook, hex_signature
 from tests.integration.installation import until
 from tests.servers import GIVEN_UP_SECONDS, running_valkey
 
 
-def _app(services, **changes):
-    return create_app(services, WebConfig(secret_key=SECRET_KEY, **changes), {})
-
-
 def test_a_key_that_calls_too_often_is_told_when_to_come_back(services, site_key, monkeypatch):
-    api = client_with(_app(services, requests_per_minute=3), site_key)
+    api = client_with(app_with(services, requests_per_minute=3), site_key)
     now = time.time()
 
     answers = [api.get(path) for path in ("/v1/site", "/v1/comments", "/v1/site", "/v1/site")]
@@ -60,7 +54,7 @@ def test_guessing_ends_in_429_and_shuts_no_neighbour_out(services, site_key, wha
     akismet_key = issue_key(SITE, services, actor="test", is_akismet=True).secret
     add_hook(services, Platform.GITHUB)
     rights = dict(zip(GUESSES, (site_key, "a token", akismet_key, SECRET), strict=True))
-    client = _app(services, metrics_token="a token").test_client()
+    client = app_with(services, metrics_token="a token").test_client()
     guess = GUESSES[what]
 
     wrong = [guess(client, f"{n:012x}") for n in range(32)]
@@ -74,7 +68,7 @@ def test_guessing_ends_in_429_and_shuts_no_neighbour_out(services, site_key, wha
 
 
 def test_health_is_never_limited(services):
-    client = _app(services, requests_per_minute=1).test_client()
+    client = app_with(services, requests_per_minute=1).test_client()
 
     statuses = {client.get(path).status_code for path in ("/livez", "/readyz") * 5}
 
@@ -96,7 +90,7 @@ def test_without_the_counter_requests_are_still_served_and_limited(
 ):
     caplog.set_level(logging.INFO)
     api = client_with(
-        _app(services, requests_per_minute=3, limiter_storage_url=storage_url), site_key
+        app_with(services, requests_per_minute=3, limiter_storage_url=storage_url), site_key
     )
 
     started = time.monotonic()
@@ -113,7 +107,9 @@ def test_several_servers_count_together_and_go_on_when_the_counter_is_back(servi
     with running_valkey() as valkey:
         url = valkey.url.replace("unix://", "redis+unix://", 1)
         clients = [
-            client_with(_app(services, requests_per_minute=4, limiter_storage_url=url), site_key)
+            client_with(
+                app_with(services, requests_per_minute=4, limiter_storage_url=url), site_key
+            )
             for _ in range(2)
         ]
         before = [client.get("/v1/site").status_code for client in clients * 3]

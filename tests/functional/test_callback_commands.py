@@ -6,8 +6,7 @@ from service.domain.comment import CommentId
 from service.domain.errors import InvalidInputError
 from service.moderation.judging import judge_batch
 from service.wiring import open_services
-from tests.factories import make_comment
-from tests.fakes import deliver_all, submit_to
+from tests.fakes import deliver_all, submit_one
 from tests.platforms import TOKEN
 
 URL = "https://blog.example/hook"
@@ -26,8 +25,7 @@ def given_up(rows, tmp_path):
     rows("set", "Radiator blog", URL)
     with open_services(data_dir=str(tmp_path)) as services:
         [site] = services.sites.all()
-        comment = make_comment(id=CommentId(services.new_id("com")), site_id=site.id)
-        submit_to(services, comment)
+        comment = submit_one(services, id=CommentId(services.new_id("com")), site_id=site.id)
         judge_batch([comment.id], services)
         services.endpoints.remove(site.id)
         deliver_all(services)

@@ -1,7 +1,6 @@
 """The commands for sites, lists, the data folder and its upkeep, as an operator types them."""
 
 import json
-import subprocess
 import sys
 from configparser import RawConfigParser
 from pathlib import Path
@@ -18,7 +17,7 @@ from service.settings import load_settings
 from service.start_error import ExitCode
 from service.supervisor.supervise import _STOP_SECONDS
 from service.wiring import open_services
-from tests.functional.commands import run_command
+from tests.functional.commands import run_command, run_python
 from tests.servers import free_port, running_valkey
 
 
@@ -88,9 +87,7 @@ def test_help_waits_for_no_package_that_it_does_not_need():
     words = ["sites", "--help"]
     script = f"from service.cli import cli; cli.main({words}, standalone_mode=False); {shown}"
 
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
+    done = run_python("-c", script, check=True)
 
     assert "Commands:" in done.stdout
     assert left_out & set(json.loads(done.stdout.splitlines()[-1])) == set()

@@ -18,8 +18,8 @@ from service.web.api.openapi import EXAMPLES
 from service.web.app import create_app
 from service.web.edge.config import WebConfig
 from service.web.edge.fields import ID_PATTERN
-from tests.factories import SITE, make_comment, make_delivery
-from tests.fakes import make_services, submit_to
+from tests.factories import SITE, make_delivery
+from tests.fakes import make_services, submit_one
 from tests.functional.conftest import SECRET_KEY
 
 SERVICES = make_services()
@@ -121,9 +121,7 @@ def _name_what_exists(case):
     """Name what exists in place of what is made up, so that views are reached."""
 
     def comment() -> CommentId:
-        made = make_comment()
-        submit_to(SERVICES, made)
-        return made.id
+        return submit_one(SERVICES).id
 
     def delivery() -> str:
         waiting = make_delivery(comment())

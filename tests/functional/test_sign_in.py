@@ -28,13 +28,17 @@ FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.
 NEW = "another horse battery"
 
 
+@pytest.fixture
+def ola(services):
+    """A moderator who is not signed in yet."""
+    add_moderator(services)
+
+
 def change(client, old, new):
     return post(client, "/password", old=old, new=new, repeat=new)
 
 
-def test_an_unknown_name_and_a_wrong_password_get_the_same_answer(services, stranger):
-    add_moderator(services)
-
+def test_an_unknown_name_and_a_wrong_password_get_the_same_answer(stranger, ola):
     unknown = sign_in(stranger, name="Olo", password="wrong")
     wrong = sign_in(stranger, name="Ola", password="wrong")
 
@@ -51,9 +55,7 @@ def test_an_unknown_name_and_a_wrong_password_get_the_same_answer(services, stra
         *("/review\r\nX-Header: 1", " /review/x", "/sign-out"),
     ],
 )
-def test_signing_in_leads_nowhere_but_to_review_pages(services, stranger, target):
-    add_moderator(services)
-
+def test_signing_in_leads_nowhere_but_to_review_pages(stranger, target, ola):
     page = stranger.get("/sign-in", query_string={"next": target})
     answer = sign_in(stranger, next=target)
 
@@ -88,8 +90,7 @@ def test_a_changed_password_ends_every_other_session(app, client, stranger):
 
 
 @pytest.mark.parametrize("step", ["sign in", "change"])
-def test_a_password_replaced_after_it_was_checked_opens_nothing(services, step):
-    add_moderator(services)
+def test_a_password_replaced_after_it_was_checked_opens_nothing(services, step, ola):
     due = []
 
     def verify(*given):
@@ -156,8 +157,7 @@ def test_the_session_cookie_is_kept_from_scripts_and_other_sites(services, https
     assert cookie.startswith("__Host-slopsieve=") is https_only
 
 
-def test_a_session_survives_signing_in_only_with_a_new_token(services, stranger):
-    add_moderator(services)
+def test_a_session_survives_signing_in_only_with_a_new_token(stranger, ola):
     before = token_of(stranger.get("/sign-in"))
 
     sign_in(stranger)
@@ -370,8 +370,7 @@ def test_new_recovery_codes_end_the_old_ones(services, app, client):
     assert second_step(first_step(app), new[0]).status_code == 303
 
 
-def test_where_everybody_needs_one_nobody_comes_past_its_set_up(services):
-    add_moderator(services)
+def test_where_everybody_needs_one_nobody_comes_past_its_set_up(services, ola):
     client = make_app(services, replace(CONFIG, require_second_factor=True)).test_client()
     sign_in(client)
 
@@ -428,9 +427,7 @@ def guess_everywhere(app) -> list[int]:
     ]
 
 
-def test_from_however_many_addresses_100_passwords_an_hour_are_tried(app, services):
-    add_moderator(services)
-
+def test_from_however_many_addresses_100_passwords_an_hour_are_tried(app, ola):
     answers = guess_everywhere(app)
 
     assert answers == [403] * 100 + [429] * 5
@@ -449,9 +446,7 @@ def test_from_however_many_addresses_20_codes_an_hour_are_tried(app, services, c
     assert answers == [403] * 20 + [429] * 5
 
 
-def test_signing_in_often_with_the_right_password_is_not_guessing(services, stranger):
-    add_moderator(services)
-
+def test_signing_in_often_with_the_right_password_is_not_guessing(stranger, ola):
     answers = []
     for _ in range(15):
         answers.append(sign_in(stranger).status_code)
@@ -460,9 +455,7 @@ def test_signing_in_often_with_the_right_password_is_not_guessing(services, stra
     assert answers == [303] * 15
 
 
-def test_a_neighbours_wrong_keys_shut_nobody_out_of_the_sign_in_page(services, stranger):
-    add_moderator(services)
-
+def test_a_neighbours_wrong_keys_shut_nobody_out_of_the_sign_in_page(stranger, ola):
     keys = [
         stranger.get("/v1/site", headers={"Authorization": f"Bearer slop_{n}"}).status_code
         for n in range(31)
@@ -472,9 +465,7 @@ def test_a_neighbours_wrong_keys_shut_nobody_out_of_the_sign_in_page(services, s
     assert sign_in(stranger).status_code == 303
 
 
-def test_all_addresses_of_an_ipv6_network_count_as_one(app, services):
-    add_moderator(services)
-
+def test_all_addresses_of_an_ipv6_network_count_as_one(app, ola):
     answers = [sign_in(at(app, f"2001:db8::{n}"), password="wrong") for n in range(1, 12)]
 
     assert [answer.status_code for answer in answers] == [403] * 10 + [429]

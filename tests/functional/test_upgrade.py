@@ -2,7 +2,6 @@
 
 import json
 import tarfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,8 @@ from service.domain.decision import Mode
 from service.domain.site import SiteSettings
 from service.domain.text import content_key
 from service.stores.migrations import SchemaState, migrate, schema_state
-from service.stores.sql import SqlStores, create_engine
+from service.stores.sql import SqlStores
+from tests.databases import engine_on
 from tests.factories import NOW, make_report
 from tests.guards.migrated import ARCHIVE
 
@@ -30,11 +30,9 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def old(folder: Path) -> Iterator[sa.Engine]:
+def old(folder: Path) -> sa.Engine:
     """Give an engine on its database."""
-    engine = create_engine(f"sqlite:///{folder / 'slopsieve.db'}")
-    yield engine
-    engine.dispose()
+    return engine_on(f"sqlite:///{folder / 'slopsieve.db'}")
 
 
 def rows_of(engine: sa.Engine) -> dict[str, int]:

@@ -11,7 +11,7 @@ from pathlib import Path
 import psycopg
 import sqlalchemy as sa
 
-from service.stores.sql import create_engine
+from tests.databases import engine_on
 from tests.servers import Server
 
 _FOLDER = Path(__file__).resolve().parents[1] / "upgrade"
@@ -21,22 +21,12 @@ _SCHEMA = "SELECT sql FROM sqlite_master WHERE sql NOT NULL AND name NOT GLOB 's
 
 
 @contextmanager
-def empty_sqlite(folder: Path) -> Iterator[sa.Engine]:
-    """Give an engine on an empty file."""
-    engine = create_engine(f"sqlite:///{folder / 'empty.db'}")
-    yield engine
-    engine.dispose()
-
-
-@contextmanager
 def empty_postgresql(server: Server) -> Iterator[sa.Engine]:
     """Give an engine on an empty database of this server."""
     name = f"migrated_{secrets.token_hex(6)}"
     with psycopg.connect(server.url, autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name}")
-        engine = create_engine(server.url.replace("/postgres?", f"/{name}?"))
-        yield engine
-        engine.dispose()
+        yield engine_on(server.url.replace("/postgres?", f"/{name}?"))
         connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 

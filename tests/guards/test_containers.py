@@ -6,7 +6,6 @@ import re
 import shlex
 import shutil
 import subprocess
-import sys
 import tomllib
 from importlib import metadata
 from pathlib import Path
@@ -26,6 +25,7 @@ from service.tasks.broker import LANE_QUEUES
 from service.web.app import create_app
 from service.web.edge.config import WebConfig
 from tests.fakes import make_services
+from tests.functional.commands import run_python
 from tests.servers import package_folder
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -448,13 +448,7 @@ def _run_without(stage: str, script: str, folder: Path) -> subprocess.CompletedP
         for module, owners in metadata.packages_distributions().items()
         if {re.sub(r"[-_.]+", "-", owner).lower() for owner in owners} & left_out
     ]
-    return _python("-c", _BLOCK + script, str(folder), ",".join(modules))
-
-
-def _python(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, *arguments], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    return run_python("-c", _BLOCK + script, str(folder), ",".join(modules), cwd=ROOT)
 
 
 @pytest.mark.parametrize(
@@ -484,7 +478,8 @@ def test_a_stage_gets_the_lock_less_what_it_leaves_out_and_nothing_else(stage):
     lock = (ROOT / "requirements.lock").read_text("utf-8")
     named = set(re.findall(r"^([\w.-]+)==", lock, re.MULTILINE))
 
-    kept = _python(str(DOCKER / "lock_without.py"), "requirements.lock", *left_out).stdout
+    script = str(DOCKER / "lock_without.py")
+    kept = run_python(script, "requirements.lock", *left_out, cwd=ROOT).stdout
 
     assert set(re.findall(r"^([\w.-]+)==", kept, re.MULTILINE)) == named - left_out
     assert set(kept.splitlines()) <= set(lock.splitlines())

@@ -25,9 +25,10 @@ from service.stores.migrations import (
 from service.stores.migrations.online import create_index_online
 from service.stores.sql import SqlStores
 from service.stores.sql.tables import metadata
+from tests.databases import engine_on
 from tests.factories import keep_one, make_decision
 from tests.fakes import make_site
-from tests.guards.migrated import empty_postgresql, empty_sqlite, make_first_schema
+from tests.guards.migrated import empty_postgresql, make_first_schema
 
 REVISIONS = [one.revision for one in SCRIPTS.walk_revisions()][::-1]
 # The step from 1.0 drops tables: nobody goes back over it.
@@ -79,10 +80,8 @@ def hurried(monkeypatch):
 def engine(request, tmp_path):
     """Give an engine on an empty database of each kind."""
     if request.param == "sqlite":
-        with empty_sqlite(tmp_path) as engine:
-            yield engine
-    else:
-        yield request.getfixturevalue("postgres")
+        return engine_on(f"sqlite:///{tmp_path / 'empty.db'}")
+    return request.getfixturevalue("postgres")
 
 
 @pytest.mark.parametrize("is_new", [True, False])

@@ -14,7 +14,7 @@ from prometheus_client import CollectorRegistry
 
 from service.domain.decision import Ruling
 from service.domain.figures import AuditCount, DayCount, FigureCounts, Scope
-from service.domain.retraining import Recommendation, Retraining, RetrainingReport, RetrainingState
+from service.domain.retraining import Recommendation, RetrainingReport
 from service.domain.verdict import Outcome
 from service.processes.operating import expose, show_model, state_parts
 from service.settings import load_settings
@@ -22,8 +22,9 @@ from service.stores.migrations import migrate
 from service.tasks.schedule import TaskName
 from service.watching.exposition import Exposition
 from service.wiring import Wired
-from tests.factories import NOW, make_comment
-from tests.fakes import make_services, submit_to
+from tests.factories import NOW
+from tests.fakes import make_services, submit_one
+from tests.functional.filled import retrained
 
 FOLDER = Path(__file__).resolve().parents[2] / "docker" / "monitoring"
 _NAME = re.compile(r"\b(?:slopsieve|process)_[a-z_]+\b(?!=)")
@@ -55,17 +56,9 @@ def samples(tmp_path_factory, valkey) -> dict[str, list[dict[str, str]]]:
     services = make_services(observer=wired.counting, history=wired.services.history)
     wired.services = services
     services.figures.count = _audited
-    services.retrainings.put(
-        Retraining(
-            id="rtr_1",
-            asked_by="schedule",
-            asked_at=NOW,
-            state=RetrainingState.ENDED,
-            ended_at=NOW,
-            report=RetrainingReport(recommendation=Recommendation.REFUSE),
-        )
-    )
-    submit_to(services, make_comment())
+    report = RetrainingReport(recommendation=Recommendation.REFUSE)
+    services.retrainings.put(retrained(report=report))
+    submit_one(services)
     parts = {
         # What it says now: a busy machine must not hide one.
         name: replace(part, read=partial(tuple, list(part.read())))

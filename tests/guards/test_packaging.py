@@ -2,8 +2,6 @@
 
 import ast
 import re
-import subprocess
-import sys
 import tomllib
 from importlib import import_module
 from pathlib import Path
@@ -13,6 +11,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from build_wheel import ROOMS
+from tests.functional.commands import run_python
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
@@ -77,9 +76,7 @@ from openvino.tools.ovc import telemetry_utils
 assert sys.modules["openvino_telemetry"] is None
 assert telemetry_utils.tm.__name__ == "openvino.tools.ovc.telemetry_stub"
 """
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, check=False
-    )
+    done = run_python("-W", "ignore", "-c", program)
 
     assert done.returncode == 0, done.stderr
 

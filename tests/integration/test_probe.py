@@ -3,8 +3,6 @@
 import json
 import os
 import socket
-import subprocess
-import sys
 import time
 from contextlib import closing
 
@@ -16,19 +14,14 @@ from service.stores.migrations import migrate
 from service.tasks.broker import open_client
 from service.tasks.heartbeat import BACKGROUND, WORKERS
 from service.wiring import Wired
+from tests.functional.commands import run_python
 from tests.servers import free_port
 
 
 def ask(probe, folder, **settings):
     names = {f"{ENV_PREFIX}{name.upper()}": str(value) for name, value in settings.items()}
-    return subprocess.run(
-        [sys.executable, "-m", "service.processes.probe", probe],
-        env={**os.environ, f"{ENV_PREFIX}DATA_DIR": str(folder), **names},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    env = {**os.environ, f"{ENV_PREFIX}DATA_DIR": str(folder), **names}
+    return run_python("-m", "service.processes.probe", probe, env=env, timeout=60)
 
 
 def sign(client, kind, host):

@@ -3,7 +3,6 @@
 import json
 import logging
 import re
-import subprocess
 import sys
 from functools import partial
 
@@ -11,6 +10,7 @@ import pytest
 
 from service.cli import main
 from service.logs import JsonFormatter, LineFormatter, WordsFormatter
+from tests.functional.commands import run_python
 
 
 def written(formatter, message, *, logger="slop", failure=None, **fields):
@@ -94,9 +94,7 @@ def test_a_command_that_configures_no_logging_writes_through_the_same_scrubber()
         "    logging.getLogger('slop').exception('it failed')\n"
     )
 
-    said = subprocess.run(  # a program of our own
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
+    said = run_python("-c", program, check=True)
 
     assert said.stderr == "it failed error=ValueError at=<string>:8\n"
 

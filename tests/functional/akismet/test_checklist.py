@@ -13,8 +13,6 @@ from service.domain.errors import StoreUnavailableError
 from service.moderation.decisions import decide_comment
 from service.moderation.published import list_published
 from service.moderation.sites import issue_key
-from service.web.app import create_app
-from service.web.edge.config import WebConfig
 from tests.factories import SITE
 from tests.functional.akismet.conftest import (
     BLOG,
@@ -28,7 +26,7 @@ from tests.functional.akismet.conftest import (
     Akismet,
 )
 from tests.functional.akismet.conftest import akismet_headers as headers_of
-from tests.functional.conftest import SECRET_KEY
+from tests.functional.conftest import app_with
 from tests.functional.moderators import set_site
 from tests.functional.webhooks.conftest import all_cases
 
@@ -81,9 +79,8 @@ def test_an_akismet_key_fits_wordpress_and_is_kept_as_a_keyed_hash(services, key
 
 def another(services, **config) -> Akismet:
     """Return a client of an application over these services."""
-    app = create_app(services, WebConfig(secret_key=SECRET_KEY, **config), {})
     key = issue_key(SITE, services, actor="test", is_akismet=True).secret
-    return Akismet(client=app.test_client(), key=key)
+    return Akismet(client=app_with(services, **config).test_client(), key=key)
 
 
 def test_a_site_that_calls_too_often_is_told_so_without_a_verdict(services):

@@ -53,6 +53,12 @@ def words(page: Page) -> Locator:
     return page.locator("#opened .words").first
 
 
+def press(page: Page, key: str, *, opens: int) -> None:
+    """Press a key; return once it has opened the comment of this number."""
+    page.keyboard.press(key)
+    expect(words(page)).to_have_text(f"Comment number {opens}")
+
+
 def keep_queue(services: Services, size: int) -> list[Comment]:
     """Keep unsure comments, oldest first."""
     comments = [

@@ -7,8 +7,9 @@ it: of a screen of 1280 x 1024, 640 x 512 for 200 %, 320 x 256 for 400 % (WCAG 2
 import re
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page
 
+from tests.functional.browser.conftest import ready
 from tests.functional.filled import fill, keep_all_hostile, page_addresses
 from tests.functional.moderators import make_app
 
@@ -121,10 +122,8 @@ def test_the_wide_desk_its_menus_and_the_help_sheet_break_no_rule(services, open
 
 def test_nothing_is_cut_where_letters_and_lines_are_spaced(services, open_page):
     known = fill(services)
-    page = open_page(
-        f"/review/comments/{known['comment_id']}", viewport={"width": 320, "height": 800}
-    ).page
-    expect(page.locator("html[data-ready]")).to_be_attached()
+    narrow = {"viewport": {"width": 320, "height": 800}}
+    page = ready(open_page(f"/review/comments/{known['comment_id']}", **narrow).page)
 
     page.evaluate(_SPACING)
 

@@ -23,8 +23,7 @@ def test_forty_are_decided_with_two_exceptions_by_keyboard_alone_and_undone(
     services, campaign, quiet_page
 ):
     campaign_id, ids = campaign
-    page = quiet_page()
-    page.goto("/review/campaigns")
+    page = quiet_page("/review/campaigns")
     page.keyboard.press("j")
     page.keyboard.press("Enter")
     page.wait_for_url(f"**/review/campaigns/{campaign_id}")
@@ -49,8 +48,7 @@ def test_a_bulk_decision_over_more_than_ten_says_who_looks_sincere_and_waits_for
     services, quiet_page
 ):
     campaign_id, ids = keep_campaign(services, 12, low=2)
-    page = quiet_page()
-    page.goto(f"/review/campaigns/{campaign_id}")
+    page = quiet_page(f"/review/campaigns/{campaign_id}")
     page.locator(f'input.stop[value="{ids[0]}"]').check()
 
     page.keyboard.press("r")
@@ -76,9 +74,8 @@ def test_the_preview_follows_the_cutoffs_as_they_are_typed_and_slid(services, op
     for number in range(10):
         likeliest = keep(services, p_spam=0.05 + number / 10)
     decide_comment(likeliest.id, Ruling.APPROVE, services, decided_by="Mara")
-    watched = open_page()
+    watched = open_page(f"/sites/{SITE}")
     page = watched.page
-    page.goto(f"/sites/{SITE}")
     held = page.locator("[data-say=held]")
     spam_row = page.locator("tr[data-outcome=spam] [data-cell=would_be]")
 

@@ -11,7 +11,7 @@ from service.moderation.decisions import decide_comment
 from service.moderation.revise import withdraw_comment
 from service.web.pages.review import PAGE_SIZE
 from tests.factories import NOW, make_comment
-from tests.functional.browser.conftest import keep_queue, poll, ready, wait_until_sent, words
+from tests.functional.browser.conftest import keep_queue, poll, press, ready, wait_until_sent, words
 from tests.functional.moderators import add_moderator, keep, make_app, rulings, sign_in
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
@@ -48,10 +48,8 @@ def _swipe(page, element, *stops):
 def test_a_moderator_decides_and_undoes_by_keyboard_alone(services, queue, quiet_page):
     page = quiet_page()
 
-    page.keyboard.press("j")
-    expect(words(page)).to_have_text("Comment number 1")
-    page.keyboard.press("r")
-    expect(words(page)).to_have_text("Comment number 2")
+    press(page, "j", opens=1)
+    press(page, "r", opens=2)
     expect(page.locator(".row").nth(1)).to_contain_text("Rejected")
     expect(page.locator(".done")).to_contain_text("The site rejects it.")
     expect(page.locator(".tabs a").first).to_contain_text("3")
@@ -59,15 +57,12 @@ def test_a_moderator_decides_and_undoes_by_keyboard_alone(services, queue, quiet
         "data-id", queue[2].id
     )
     assert page.url.endswith(f"/review/comments/{queue[2].id}")
-    page.keyboard.press("a")
-    expect(words(page)).to_have_text("Comment number 3")
-    page.keyboard.press("k")
-    expect(words(page)).to_have_text("Comment number 2")
+    press(page, "a", opens=3)
+    press(page, "k", opens=2)
     page.keyboard.press("u")
     expect(page.locator(".done")).to_contain_text("Undone.")
     expect(words(page)).to_have_text("Comment number 2")
-    page.keyboard.press("u")
-    expect(words(page)).to_have_text("Comment number 1")
+    press(page, "u", opens=1)
 
     wait_until_sent(page)
     cases = [services.cases.get(one.id) for one in queue[1:3]]
@@ -129,18 +124,14 @@ def test_a_queue_is_cleared_by_keyboard_with_a_note_and_a_comment_put_off(
 ):
     page = quiet_page()
 
-    page.keyboard.press("z")
-    expect(words(page)).to_have_text("Comment number 1")
+    press(page, "z", opens=1)
     expect(page.locator(".done")).to_contain_text("Skipped.")
     page.keyboard.press("n")
     page.keyboard.type("jar of spam")
     page.keyboard.press("Escape")
-    page.keyboard.press("r")
-    expect(words(page)).to_have_text("Comment number 2")
-    page.keyboard.press("a")
-    expect(words(page)).to_have_text("Comment number 3")
-    page.keyboard.press("a")
-    expect(words(page)).to_have_text("Comment number 0")
+    press(page, "r", opens=2)
+    press(page, "a", opens=3)
+    press(page, "a", opens=0)
     page.keyboard.press("a")
     expect(page.locator(".list")).to_contain_text("Nothing waits for you")
 
@@ -159,8 +150,7 @@ def test_two_moderators_at_once_are_kept_apart_and_told(services, queue, quiet_p
     mara.get(f"/review/comments/{queue[1].id}")
     poll(page)
     expect(_row(page, queue[1])).to_contain_text("Mara is looking at it")
-    page.keyboard.press("a")
-    expect(words(page)).to_have_text("Comment number 2")
+    press(page, "a", opens=2)
     decide_comment(queue[1].id, Ruling.REJECT, services, decided_by="Mara")
     poll(page)
     expect(_row(page, queue[1])).to_contain_text("Rejected")
@@ -171,8 +161,7 @@ def test_two_moderators_at_once_are_kept_apart_and_told(services, queue, quiet_p
 
 def test_news_arrive_without_moving_the_row_under_the_hand(services, queue, quiet_page):
     page = ready(quiet_page())
-    page.keyboard.press("j")
-    expect(words(page)).to_have_text("Comment number 1")
+    press(page, "j", opens=1)
     before = _row(page, queue[1]).bounding_box()
 
     new = keep(
@@ -255,8 +244,7 @@ def test_selected_comments_are_rejected_in_one_bulk_decision_and_undone(
 
     if by_keys:
         page.keyboard.press("x")
-        page.keyboard.press("j")
-        expect(page.locator("#opened .words").first).to_have_text("Comment number 1")
+        press(page, "j", opens=1)
         page.keyboard.press("x")
         expect(page.locator(".selection .n")).to_have_text("2 selected")
         page.keyboard.press("Shift+R")

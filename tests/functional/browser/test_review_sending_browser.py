@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from service.domain.decision import Ruling
 from service.moderation.decisions import decide_comment
-from tests.functional.browser.conftest import keep_queue, poll, ready, words
+from tests.functional.browser.conftest import keep_queue, poll, press, ready, words
 from tests.functional.moderators import PASSWORD, add_moderator, make_app
 from tests.functional.serving import serving
 
@@ -222,8 +222,7 @@ def test_an_answer_that_never_comes_is_said_and_then_the_truth(services, queue, 
     page = ready(open_page().page)
     faults.plan = {0: HANGS}.get
 
-    page.keyboard.press("r")
-    expect(words(page)).to_have_text("Comment number 1")
+    press(page, "r", opens=1)
     expect(_sending(page)).to_have_text("1 being sent")
     expect(_sending(page)).to_have_text("1 may have been changed: looking…", timeout=13_000)
     expect(page.locator(".done")).to_contain_text("Rejected.")
@@ -242,11 +241,9 @@ def test_u_after_a_reload_takes_back_the_last_decision_until_there_is_none(
     page.goto("/review")
     ready(page)
 
-    page.keyboard.press("u")
-    expect(words(page)).to_have_text("Comment number 1")
+    press(page, "u", opens=1)
     expect(page.locator(".done")).to_contain_text("Undone.")
-    page.keyboard.press("u")
-    expect(words(page)).to_have_text("Comment number 0")
+    press(page, "u", opens=0)
     expect(_sending(page)).to_have_text("")
     page.keyboard.press("u")
     expect(page.locator(".done")).to_contain_text("Nothing to undo")

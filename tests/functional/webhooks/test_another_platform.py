@@ -2,9 +2,9 @@
 
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
+
+from tests.functional.commands import run_python
 
 ROOT = Path(__file__).parents[3]
 ADAPTER = '''
@@ -57,14 +57,8 @@ def test_a_file_and_a_line_make_a_platform(tmp_path):
     line = '    GITHUB = "github"\n    STANDARD'
     values.write_text(values.read_text().replace(line, f'    GHOST = "ghost"\n{line}', 1))
 
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
-        env={**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"},
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    env = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
+    done = run_python("-c", PROGRAM, env=env, cwd=tmp_path)
 
     assert done.stderr == ""
     assert done.stdout == "401 202 ghost:7 My valve was stuck too.\n"

@@ -12,9 +12,9 @@ from service.domain.figures import Backlog, ReviewPart, Waiting
 from service.domain.finding import Finding, State
 from service.settings import load_settings
 from service.stores.migrations import SchemaState
-from service.stores.sql import create_engine
 from service.tasks.broker import open_client
 from service.tasks.heartbeat import WorkerSign
+from tests.databases import engine_on
 from tests.factories import NOW
 from tests.servers import free_port
 
@@ -96,11 +96,10 @@ def test_a_key_that_others_may_read_or_that_is_damaged_is_found(tmp_path):
 def test_a_damaged_database_file_is_found_and_one_that_cannot_be_opened_once(tmp_path):
     path = tmp_path / "slopsieve.db"
     path.write_bytes(b"SQLite format 3\0" + b"\xff" * 8_000)
-    engine = create_engine(f"sqlite:///{path}")
+    engine = engine_on(f"sqlite:///{path}")
 
     (damaged, *_) = checks.check_sqlite(path, deep=True)
     (unreadable,) = checks.check_database(engine, path, deep=True, now=NOW)
-    engine.dispose()
 
     assert (damaged.check, damaged.state) == ("integrity", State.FAIL)
     assert (unreadable.check, unreadable.state) == ("database", State.FAIL)
@@ -176,10 +175,7 @@ def test_what_is_judged_by_its_numbers_alone(found, state):
 
 
 def test_a_real_postgresql_is_well(postgresql):
-    engine = create_engine(postgresql.url)
-
-    found = list(checks.check_postgresql(engine))
-    engine.dispose()
+    found = list(checks.check_postgresql(engine_on(postgresql.url)))
 
     assert states(found) == {State.OK}
     assert [one.check for one in found] == ["database version", "clock", "database connections"]

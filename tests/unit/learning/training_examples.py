@@ -10,7 +10,7 @@ from service.learning.features import Features, Hand, TrainingExample, copy_keys
 from service.moderation.decisions import decide_comment
 from service.stores.taught import TaughtKeeper
 from tests.factories import SITE, make_comment
-from tests.fakes import submit_to
+from tests.fakes import submit_one
 
 SALT = 20_260
 SPAM = "cheap radiator sale for everybody, order now at our shop number {} before it is over"
@@ -49,8 +49,8 @@ def at(name: str) -> SiteId:
 
 
 def post(services, text: str, **changes) -> Case:
-    comment = make_comment(text, received_at=services.clock(), **changes)
-    submit_to(services, comment, lane=Lane.INTERACTIVE)
+    changes |= {"received_at": services.clock()}
+    comment = submit_one(services, text, lane=Lane.INTERACTIVE, **changes)
     return services.cases.get(comment.id)
 
 

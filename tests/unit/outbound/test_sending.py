@@ -33,9 +33,9 @@ def site():
         yield running
 
 
-def send(site, *, path="/hook", endpoint=ENDPOINT, delivery=None, **options):
+def send(site, *, url=None, endpoint=ENDPOINT, delivery=None, **options):
     notifier = make_notifier(site, allow_networks=LOOPBACK, **options)
-    return notifier.send(delivery or make_delivery(site.url(path)), endpoint)
+    return notifier.send(delivery or make_delivery(url or site.url()), endpoint)
 
 
 def test_a_message_arrives_signed_with_its_body_as_it_was_signed(site):
@@ -125,18 +125,16 @@ def test_an_unknown_host_is_told_as_not_found(site):
     def unknown():
         raise OSError("no such host")
 
-    outcome = send(site, delivery=make_delivery("http://gone.test/"), names={"gone.test": unknown})
+    outcome = send(site, url="http://gone.test/", names={"gone.test": unknown})
 
     assert outcome.attempt.problem == "the host's address was not found"
     assert not outcome.hopeless
 
 
 def test_the_next_address_is_tried_when_the_first_does_not_answer(site):
-    outcome = send(
-        site,
-        delivery=make_delivery(f"http://two.test:{site.port}/"),
-        names={"two.test": ["127.0.0.9", "127.0.0.1"]},
-    )
+    names = {"two.test": ["127.0.0.9", "127.0.0.1"]}
+
+    outcome = send(site, url=f"http://two.test:{site.port}/", names=names)
 
     assert outcome.delivered
 
@@ -237,12 +235,8 @@ def test_little_is_read_of_an_answer_without_end(site):
 def test_a_look_up_that_hangs_ends_within_the_cap(site):
     hang = threading.Event()
 
-    outcome = send(
-        site,
-        delivery=make_delivery("http://slow.test/"),
-        names={"slow.test": lambda: [str(hang.wait(20))]},
-        seconds=CAP_SECONDS,
-    )
+    names = {"slow.test": lambda: [str(hang.wait(20))]}
+    outcome = send(site, url="http://slow.test/", names=names, seconds=CAP_SECONDS)
 
     hang.set()
     assert outcome.attempt.problem == "no answer in time"
@@ -265,13 +259,8 @@ def test_a_site_that_reads_nothing_ends_within_the_cap():
 def send_secretly(authority, name, asked="blog.test", **options):
     with running_site(tls=certified(authority, name)) as site:
         options.setdefault("tls", trusting(authority))
-        outcome = send(
-            site,
-            delivery=make_delivery(f"https://{asked}:{site.port}/hook"),
-            names={"blog.test": ["127.0.0.1"]},
-            **options,
-        )
-    return outcome, site
+        url, names = f"https://{asked}:{site.port}/hook", {"blog.test": ["127.0.0.1"]}
+        return send(site, url=url, names=names, **options), site
 
 
 @pytest.mark.parametrize("host", ["blog.test", "127.0.0.1"])
@@ -297,10 +286,7 @@ def test_a_certificate_for_another_name_or_of_an_unknown_authority_is_not_truste
 
 
 def test_a_handshake_that_never_begins_ends_within_the_cap(site):
-
-    outcome = send(
-        site, delivery=make_delivery(f"https://127.0.0.1:{site.port}/"), seconds=CAP_SECONDS
-    )
+    outcome = send(site, url=f"https://127.0.0.1:{site.port}/", seconds=CAP_SECONDS)
 
     assert outcome.attempt.problem in {"no answer in time", "no encrypted connection"}
 
