@@ -48,8 +48,6 @@ def _shape(name: str, inputs: ModelInput) -> list[float]:
     other = sum(c > "\u024f" for c in letters)
     mixed = any(w[1:] != w[1:].lower() and w != w.upper() for w in words)
     long = {w.casefold() for w in words if len(w) >= _AGREEING_CHARS}
-    # Training leaves homepages out, so the host has no weight; it only keeps the vector's places.
-    host = inputs.author_host.removeprefix("www.").casefold()
     text = normalise(inputs.text)
     title = normalise(inputs.post_title)
     marks = (
@@ -74,8 +72,9 @@ def _shape(name: str, inputs: ModelInput) -> list[float]:
         bool(letters) and other == len(letters),
         0 < other < len(letters),
         bool(letters) and other == len(letters) and text.isascii(),
-        any(w in host for w in long),
-        bool(host) and not any(w in host for w in long),
+        # Places of former properties, so that the tables' ids stay valid.
+        False,
+        False,
         any(w in text for w in long),
         len(long) >= 2 and all(w in text for w in long),
         any(w in title for w in long),

@@ -10,6 +10,8 @@ from models.undisguise import undisguise
 
 # Ids below this belong to properties; unused ones leave space for new properties.
 COUNTED_SLOTS = 64
+# Places of former properties, so that the tables' ids stay valid.
+_UNUSED = (0.0,) * 4
 
 _WORD = re.compile(r"[^\W_]+")
 _SENTENCE_END = re.compile(r"[.!?…。！？]+(?:\s|$)|\n+")
@@ -74,7 +76,6 @@ def count_properties(inputs: ModelInput, text: str) -> list[float]:
     first_mark = min((i for i in (text.find(LINK), text.find(HOST)) if i >= 0), default=-1)
     letters = sum(map(str.isalpha, raw))
     sentences = len(_SENTENCE_END.findall(raw))
-    host_name = inputs.author_host.removeprefix("www.").rpartition(".")[0]
     return [
         1.0,
         _log_scale(len(raw), 2000),
@@ -85,10 +86,7 @@ def count_properties(inputs: ModelInput, text: str) -> list[float]:
         float(EMAIL in text),
         float(PHONE in text),
         float(ANCHOR in text),
-        float(bool(host_name)),
-        float(bool(host_name) and host_name in text),
-        _log_scale(len(host_name), 30),
-        float("-" in host_name),
+        *_UNUSED,
         _share(len(title & stems), len(title)),
         _share(len(topic & stems), len(stems)),
         float(bool(stems) and not topic & stems),

@@ -1,6 +1,7 @@
-"""Counts a comment and its author's host into a sparse vector of hashed n-grams.
+"""Counts a comment into a sparse vector of hashed n-grams.
 
-`models.author` counts the author's name.
+`models.author` counts the author's name. The author's homepage is not counted: with a table of
+hosts, 18 % of 400 sincere comments newly waited after they got a company's homepage.
 """
 
 import re
@@ -31,14 +32,13 @@ _BASE = 0x9E3779B97F4A7C15
 _MASK = (1 << 64) - 1
 
 # Seeds of the fields, far enough apart that each size of n-gram has its own.
-_TEXT, _HOST_SEED, _NAME_SEED = 16, 48, 80
-_MAX_HOST_CHARS = 253
+_TEXT, _NAME_SEED = 16, 80
 
 # Each field's vector has this length; properties are at most `COUNTED_SCALE`. On authored comments,
-# 5 folds by post (2,640 comments), the AUC is 0.934 with double words and 0.932 without. Hosts at
-# 1.0 instead of 0.5 lose 0.001. The post's title as a field loses 0.002, so it is only compared
-# with the text, and hidden in it (`models.counted`).
-_WORD_SCALE, _CHAR_SCALE, _FIELD_SCALE, COUNTED_SCALE = 2.0, 1.0, 0.5, 0.5
+# 5 folds by post (2,640 comments), the AUC is 0.934 with double words and 0.932 without. The post's
+# title as a field loses 0.002, so it is only compared with the text, and hidden in it
+# (`models.counted`).
+_WORD_SCALE, _CHAR_SCALE, COUNTED_SCALE = 2.0, 1.0, 0.5
 
 _WORD = re.compile(r"[^\W_]+|[^\w\s]")
 
@@ -49,6 +49,10 @@ class Features:
 
     ids: IdArray
     values: FloatArray
+
+
+# Every vector that the tables of format 3 were fitted on holds this bucket.
+_CONSTANT = Features(ids=np.array([433_928]), values=np.array([0.5]))
 
 
 def count_features(inputs: ModelInput) -> Features:
@@ -119,12 +123,8 @@ def count_texts(texts: Sequence[str]) -> tuple[IdArray, Features]:
 
 
 def _vectors(inputs: ModelInput, text: str) -> Iterator[Features]:
-    """Yield the vectors; each field's seed separates its n-grams from the others'."""
-    host = inputs.author_host[:_MAX_HOST_CHARS].replace(".", " ")
-    around = [
-        properties_block(count_properties(inputs, text)),
-        scaled_block(_hash_chars(host, _HOST_SEED), _FIELD_SCALE),
-    ]
+    """Yield the vectors of the text with the title's words hidden and, if it differs, without."""
+    around = [properties_block(count_properties(inputs, text)), _CONSTANT]
     hidden = hide_title(inputs.post_title, text)
     for seen in (hidden,) if hidden == text else (hidden, text):
         yield join_features([*around, *_text_blocks(seen)])

@@ -83,11 +83,9 @@ def fit_linear(
 ) -> LinearTable:
     """Return the linear member, fitted on these comments and on advertisements in `texts`.
 
-    Authored comments get their own intercept, because far more of them are spam. Homepages are left
-    out: with a table of hosts, 18 % of 400 sincere comments newly waited after they got a company's
-    homepage, without it 3 % (out of fold, with 2 % of the spam published).
+    Authored comments get their own intercept, because far more of them are spam.
     """
-    of_examples = to_matrix([count_features(_without_homepage(e)) for e in examples])
+    of_examples = to_matrix([count_features(e.input) for e in examples])
     table = mean_of(
         [_fit_drawn(examples, of_examples, config, config.seed + n) for n in range(config.draws)]
     )
@@ -114,7 +112,7 @@ def _fit_drawn(
     """Return the table of one draw of glued copies."""
     copies = glued_copies(examples, spam=config.glued_spam, ham=config.glued_ham, seed=seed)
     taught = [*examples, *copies]
-    of_copies = to_matrix([count_features(_without_homepage(e)) for e in copies])
+    of_copies = to_matrix([count_features(e.input) for e in copies])
     weights = {True: 2.0 / (1.0 + config.glued_spam), False: 2.0 / (1.0 + config.glued_ham)}
     return fit_table(
         sparse.vstack([of_examples, of_copies], format="csr") if copies else of_examples,
@@ -132,9 +130,9 @@ def fit_names(examples: Sequence[Example], config: JoinConfig) -> LinearTable | 
     """Return the table of authors' names, None if too few comments have a name.
 
     It is 0 halfway between the means of spam and of ham, so that on average a name weighs as much
-    as none. Homepages are left out.
+    as none.
     """
-    counted = [(e, count_name(_without_homepage(e))) for e in examples]
+    counted = [(e, count_name(e.input)) for e in examples]
     named = [(e, found) for e, found in counted if found is not None]
     is_spam = labels([e for e, _ in named])
     if min(int(is_spam.sum()), int((~is_spam).sum())) < _MIN_NAMES:
@@ -163,10 +161,6 @@ def fit_marks(examples: Sequence[Example], config: JoinConfig) -> LinearTable | 
         min_segments=config.min_comments,
         seed=config.seed,
     )
-
-
-def _without_homepage(example: Example) -> ModelInput:
-    return replace(example.input, author_host="")
 
 
 def _number_sources(examples: Sequence[Example]) -> IntArray:
