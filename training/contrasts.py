@@ -13,13 +13,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from models.registry import SHIPPED_DIR, ModelVersion, load_version
 from service.domain.comment import MAX_TEXT_BYTES, Comment
 from service.scoring.classifier import model_input
 from service.scoring.cutoffs import clopper_pearson
 from service.signals.links import find_links
+from training.arrays import FloatArray
 from training.card.page import contrast_table
 from training.command import exit_code_of
 from training.data.corrections import LABEL_CORRECTIONS
@@ -29,7 +29,6 @@ from training.fit.evidence import strengths_of
 from training.fit.measured import Measured
 from training.fit.reading import all_evidence, logit_of
 
-FloatArray = npt.NDArray[np.float64]
 # Returns p_spam with all evidence for each comment, in order.
 Judge = Callable[[Sequence[Comment]], FloatArray]
 # Returns the edited comment, None if the edit changes nothing.

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 from scipy.optimize import minimize
 
 from service.signals.detectors.seam import (
@@ -24,6 +23,7 @@ from service.signals.detectors.seam import (
     sentence_traits,
 )
 from service.signals.segments import Segment, segments_of
+from training.arrays import FloatArray
 from training.data.corrections import LABEL_CORRECTIONS
 from training.data.dataset import AUTHORED, DEFAULT_DATA, Example, read_dataset
 from training.fit.promotion import is_marked
@@ -42,8 +42,6 @@ NAMES = (
     "BETWEEN",
     "WHOLE",
 )
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

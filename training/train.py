@@ -17,7 +17,6 @@ from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import safetensors.torch
 import torch
 
@@ -44,6 +43,7 @@ from models.transformer import (
 )
 from models.view import view_text
 from service.domain.comment import Comment, CommentId
+from training.arrays import BoolArray, FloatArray, IntArray
 from training.card.figures import card_facts, card_json
 from training.card.fingerprint import find_same, fingerprint
 from training.card.page import card_page
@@ -53,7 +53,6 @@ from training.data.corrections import LABEL_CORRECTIONS
 from training.data.dataset import DEFAULT_DATA, Dataset, Example, read_dataset
 from training.data.rotation import (
     OTHER_PLACES,
-    IntArray,
     RotationConfig,
     assign_rotation,
     is_authored,
@@ -97,9 +96,6 @@ FINAL = "final"
 OUT_OF_FOLD, OTHER = "out of fold", "other places"
 # With fewer real comments of a label, authored ones count in the promises too.
 _MIN_REAL = 1_000
-
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
 
 
 # Settings.

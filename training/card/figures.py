@@ -8,7 +8,6 @@ from datetime import datetime
 from importlib.metadata import version as installed_version
 
 import numpy as np
-import numpy.typing as npt
 
 from models.registry import Fusion
 from service.scoring.cutoffs import clopper_pearson
@@ -18,11 +17,9 @@ from service.scoring.metrics import (
     roc_auc,
     roc_auc_interval,
 )
+from training.arrays import BoolArray, FloatArray
 from training.data.dataset import AUTHORED, DataFile, Example
 from training.fit.measured import ALL_EVIDENCE, Measured, MeasuredPart
-
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
 
 FALSE_POSITIVE_RATES = (0.001, 0.005, 0.01)
 ALL, BLOGS = "all", "blogs alone"

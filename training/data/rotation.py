@@ -10,12 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
+from training.arrays import IntArray
 from training.data.dataset import AUTHORED, Example
 from training.data.split import group_copies, group_examples
-
-IntArray = npt.NDArray[np.int64]
 
 # The weight of comments from other places when only words are learnt.
 _ELSEWHERE = 0.3

@@ -4,9 +4,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from models.text import normalise
+from training.arrays import IntArray
 from training.data.dataset import Example
 
 _SHINGLE_WORDS = 4
@@ -85,7 +85,7 @@ def _near(
     )
 
 
-def group_copies(texts: Sequence[str]) -> npt.NDArray[np.int64]:
+def group_copies(texts: Sequence[str]) -> IntArray:
     """Return a group number for each text; copies have the same number."""
     groups = _Union(len(texts))
     for one, other in find_copies(texts):
@@ -93,7 +93,7 @@ def group_copies(texts: Sequence[str]) -> npt.NDArray[np.int64]:
     return np.array([groups.find(i) for i in range(len(texts))], dtype=np.int64)
 
 
-def group_examples(examples: Sequence[Example]) -> npt.NDArray[np.int64]:
+def group_examples(examples: Sequence[Example]) -> IntArray:
     """Return a group number for each example; one post, campaign or copied text is one group."""
     groups = _Union(len(examples))
     first_with: dict[tuple[str, str], int] = {}

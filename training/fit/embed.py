@@ -3,15 +3,13 @@
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from models.embedding import EMBEDDING_SIZE, Projection
 from models.tokens import CommentTokeniser
+from training.arrays import FloatArray
 from training.data.dataset import Example
 from training.fit.measured import Measured
 from training.fit.reading import WindowReader, read_windows
-
-FloatArray = npt.NDArray[np.float64]
 
 # Added to each direction's variance, as a share of the mean variance of those kept. Without it,
 # directions that hardly vary would count as much as the others.

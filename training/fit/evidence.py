@@ -3,16 +3,14 @@
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
 from models.features import DIMENSIONS, Features
 from service.domain.comment import Comment
 from service.domain.sender import History
 from service.signals.detectors import DETECTORS, detect_all
+from training.arrays import FloatArray
 from training.data.dataset import Example
-
-FloatArray = npt.NDArray[np.float64]
 
 
 def signal_names() -> tuple[str, ...]:

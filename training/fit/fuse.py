@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.optimize import minimize
 
 from models.registry import Fusion
 from service.scoring.cutoffs import clopper_pearson, conformal_hits
+from training.arrays import BoolArray, FloatArray
 from training.fit.cutoffs import (
     Scored,
     choose_ham_cutoff,
@@ -17,9 +17,6 @@ from training.fit.cutoffs import (
     count_needed,
     tail_spam_cutoff,
 )
-
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
 
 # Rounding to readable numbers changes a score by at most a few hundredths.
 _DECIMALS = 3

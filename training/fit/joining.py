@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
 from models.author import count_name
@@ -13,6 +12,7 @@ from models.inputs import MIN_P_SPAM_TO_MARK, ModelInput
 from models.linear import LinearTable, mean_of
 from models.segments import Segment
 from models.transformer import Calibration
+from training.arrays import BoolArray, IntArray
 from training.data.dataset import AUTHORED, Example, UnlabelledText
 from training.data.rotation import weight_for_words_of, weight_of
 from training.data.training_examples import cut_woven, glued_copies
@@ -26,10 +26,6 @@ from training.fit.reading import (
     p_spam_of,
 )
 from training.fit.regression import fit_table
-
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
-IntArray = npt.NDArray[np.int64]
 
 # With fewer names of a label there is no table of names.
 _MIN_NAMES = 50

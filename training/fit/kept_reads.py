@@ -6,14 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
 from models.tokens import Window
+from training.arrays import FloatArray, IntArray
 from training.fit.reading import Read
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 _ONE_A_COMMENT = ("network", "linear", "names", "strongest")
 

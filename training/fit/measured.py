@@ -5,14 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from training.arrays import BoolArray, FloatArray
 from training.data.dataset import Example
 from training.fit.boundaries import FoundBoundaries
 from training.fit.promotion import MarkedTokens
-
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
 
 # Counts and figures on their way into JSON.
 Measured = dict[str, Any]

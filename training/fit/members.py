@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from models.engine import Engine
 from models.inputs import ModelInput
@@ -30,6 +29,7 @@ from models.transformer import (
 )
 from service.domain.comment import Comment
 from service.scoring.classifier import model_input
+from training.arrays import FloatArray
 from training.data.dataset import Example
 from training.fit.evidence import signal_names, strengths_of
 from training.fit.reading import (
@@ -39,8 +39,6 @@ from training.fit.reading import (
     p_spam_of,
     read_inputs,
 )
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from models.features import Features
 from models.linear import LinearTable
 from models.promotion import segment_features
 from models.segments import Segment, split_segments
+from training.arrays import BoolArray, IntArray
 from training.data.dataset import Example
 from training.fit.evidence import to_matrix
 from training.fit.regression import fit_table
@@ -118,7 +118,7 @@ def compare_tokens(
     )
 
 
-def word_starts(text: str) -> npt.NDArray[np.int64]:
+def word_starts(text: str) -> IntArray:
     """Return the offsets of words, in characters; words are separated by blanks."""
     starts = [
         i for i, c in enumerate(text) if not c.isspace() and (i == 0 or text[i - 1].isspace())
@@ -126,7 +126,7 @@ def word_starts(text: str) -> npt.NDArray[np.int64]:
     return np.array(starts, dtype=np.int64)
 
 
-def _inside(starts: npt.NDArray[np.int64], spans: Sequence[Segment]) -> npt.NDArray[np.bool_]:
+def _inside(starts: IntArray, spans: Sequence[Segment]) -> BoolArray:
     inside = np.zeros(len(starts), dtype=np.bool_)
     for start, end in spans:
         inside |= (start <= starts) & (starts < end)

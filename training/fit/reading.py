@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from models.author import count_name
 from models.engine import WindowScores
@@ -23,14 +22,12 @@ from models.transformer import (
     strongest_promotion,
 )
 from service.scoring.conclude import logistic, logit
+from training.arrays import BoolArray, FloatArray
 from training.data.dataset import Example
 from training.fit.boundaries import compare_boundaries
 from training.fit.evidence import signal_names
 from training.fit.measured import ALL_EVIDENCE, MeasuredPart
 from training.fit.promotion import compare_tokens
-
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

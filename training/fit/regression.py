@@ -1,29 +1,27 @@
 """Fits a sparse logistic regression into a table for serving."""
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
 from models.linear import LinearTable
+from training.arrays import BoolArray, FloatArray, IntArray
 
 # Smaller coefficients add up to less than 0.01 log-odds on any authored comment.
 _MIN_COEFFICIENT = 1e-3
 # Unbiased features may still help others, and features of only one label are no more certain.
 _MIN_LOG_RATIO, _MAX_LOG_RATIO = 0.1, 4.0
 
-FloatArray = npt.NDArray[np.float64]
-
 
 def fit_table(
     features: sparse.csr_matrix,
-    labels: npt.NDArray[np.bool_],
+    labels: BoolArray,
     *,
     inverse_ridge: float,
     min_rows: int,
     seed: int,
-    apart: npt.NDArray[np.bool_] | None = None,
-    sources: npt.NDArray[np.int64] | None = None,
+    apart: BoolArray | None = None,
+    sources: IntArray | None = None,
     weights: FloatArray | None = None,
 ) -> LinearTable:
     """Return the table that scores rows labelled true high.
@@ -56,9 +54,7 @@ def fit_table(
     )
 
 
-def _log_ratio(
-    columns: sparse.csr_matrix, labels: npt.NDArray[np.bool_], sources: npt.NDArray[np.int64]
-) -> FloatArray:
+def _log_ratio(columns: sparse.csr_matrix, labels: BoolArray, sources: IntArray) -> FloatArray:
     """Return for each feature the absolute log-ratio of its two labels' counts."""
     occurs = (columns > 0).astype(np.float64)
     in_spam, in_ham = (1.0 + _count(occurs, of, sources) for of in (labels, ~labels))
@@ -66,9 +62,7 @@ def _log_ratio(
     return np.asarray(np.minimum(np.abs(ratios), _MAX_LOG_RATIO) + _MIN_LOG_RATIO)
 
 
-def _count(
-    occurs: sparse.csr_matrix, among: npt.NDArray[np.bool_], sources: npt.NDArray[np.int64]
-) -> FloatArray:
+def _count(occurs: sparse.csr_matrix, among: BoolArray, sources: IntArray) -> FloatArray:
     """Return for each feature the sum of the square roots of its rows in each source.
 
     A thousand comments of one blog with a word are not a thousand times the evidence about others.

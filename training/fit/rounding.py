@@ -4,18 +4,15 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from models.engine import Engine, Rest
 from models.registry import Fusion
 from models.transformer import NETWORK_FILE, REST_FILE
 from service.scoring.metrics import roc_auc
+from training.arrays import BoolArray, FloatArray
 from training.fit.measured import Measured
 from training.network.encoder import Network
 from training.network.export import export_network
-
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
 
 
 def draw_to_compare(count: int, most: int, seed: int) -> list[int]:

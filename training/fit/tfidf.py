@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import FeatureUnion, make_pipeline
 
 from models.inputs import ModelInput
+from training.arrays import FloatArray
 from training.data.dataset import Example
 from training.fit.reading import labels
 
@@ -17,7 +17,7 @@ _INVERSE_RIDGE = 100.0
 _SEED = 20_260
 
 
-def tfidf_log_odds(train: Sequence[Example], judged: Sequence[Example]) -> npt.NDArray[np.float64]:
+def tfidf_log_odds(train: Sequence[Example], judged: Sequence[Example]) -> FloatArray:
     """Return the log-odds of a filter on words, their pairs and runs of 3 to 5 characters.
 
     It learns from `train` and returns one uncalibrated log-odds per judged comment.

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from models.registry import Fusion
+from training.arrays import BoolArray, FloatArray, IntArray
 from training.data.dataset import Example
 from training.fit.evidence import signal_names
 from training.fit.fuse import (
@@ -15,10 +15,6 @@ from training.fit.fuse import (
     fit_fusion,
 )
 from training.fit.reading import labels, logistic_of, logit_of
-
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
-IntArray = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

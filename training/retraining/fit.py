@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import expit
@@ -13,10 +12,9 @@ from models.counted import COUNTED_SLOTS
 from models.features import DIMENSIONS, count_features
 from models.linear import LinearTable
 from models.transformer import Calibration
+from training.arrays import FloatArray, IntArray
 from training.data.dataset import Example
 from training.fit.evidence import to_matrix
-
-FloatArray = npt.NDArray[np.float64]
 
 # Smaller corrections have no visible effect.
 _MIN_CORRECTION = 1e-3
@@ -98,7 +96,7 @@ def _loss(
     return loss, gradient
 
 
-def _added(table: LinearTable, ids: npt.NDArray[np.int64], correction: FloatArray) -> LinearTable:
+def _added(table: LinearTable, ids: IntArray, correction: FloatArray) -> LinearTable:
     counts = np.abs(correction) >= _MIN_CORRECTION
     sums = table.coefficients_of(np.arange(DIMENSIONS))
     sums[ids[counts]] += correction[counts]
