@@ -31,7 +31,7 @@ from service.outbound.sender import HttpSiteNotifier
 from service.ports.services import Services
 from service.settings import Settings, load_settings, own_versions_folder, versions_folder
 from service.start_error import ExitCode, SettingsError, StartError
-from service.stores.files.model_versions import ModelVersions, VersionShelf, read_promise
+from service.stores.files.model_versions import ModelVersions, VersionRegistry, read_promise
 from service.stores.files.reputation_lists import ListFolder
 from service.stores.files.systems import open_systems
 from service.stores.form_challenges import AltchaFormChallenges
@@ -108,7 +108,7 @@ class Wired:
             statements=StatementLinks(
                 secret=_derive(secret, "statements"), pages_url=settings.pages_url or ""
             ),
-            versions=VersionShelf(partial(versions_folder, settings)),
+            versions=VersionRegistry(partial(versions_folder, settings)),
             trainer_queue=ValkeyWaker(self.valkey, Wake.RETRAIN),
             taught=_open_taught(stores, settings, _learning_salt(secret)),
             passwords=PasswordHasher(),

@@ -33,7 +33,7 @@ from service.ports.models import Classifier, JudgingModel
 from service.ports.observing import Observer
 from service.ports.services import Services
 from service.scoring.weights import Cutoffs, Promise, Weights
-from service.stores.files.model_versions import VersionShelf
+from service.stores.files.model_versions import VersionRegistry
 from service.stores.files.reputation_lists import ListFolder
 from service.stores.form_challenges import AltchaFormChallenges
 from service.stores.sql.list_entries import BookKeeper
@@ -167,7 +167,7 @@ class CountingQueue:
         return self.heard
 
 
-class SmallShelf(VersionShelf):
+class SmallRegistry(VersionRegistry):
     """Versions without a network, in a folder of their own; the first is current."""
 
     def __init__(self, *names: str) -> None:
@@ -294,7 +294,7 @@ def make_services(
         "reputation_lists": ListFolder(Path("/nowhere")),
         "find_system": lambda _address: None,
         "entries_in_force": BookKeeper(stores.list_entries, clock, recheck_seconds=0).current,
-        "versions": SmallShelf("test-1"),
+        "versions": SmallRegistry("test-1"),
         "trainer_queue": CountingQueue(),
         "audit_share": 0.0,
         "observer": Observer(),

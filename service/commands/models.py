@@ -30,7 +30,7 @@ from service.moderation.versions import PROMOTED, TEXTS_KEPT, tidy_retrainings, 
 from service.ports.services import Services
 from service.settings import Settings, versions_folder
 from service.start_error import StartError
-from service.stores.files.model_versions import VersionShelf
+from service.stores.files.model_versions import VersionRegistry
 from service.training_runs import REPORT_PAGE, TrainingProcesses
 from service.wiring import training_runs
 
@@ -104,8 +104,8 @@ def models_rollback(context: click.Context) -> None:
     context.invoke(models_promote, version=previous)
 
 
-def _find_versions() -> VersionShelf:
-    return VersionShelf(partial(versions_folder, opening.command_settings()))
+def _find_versions() -> VersionRegistry:
+    return VersionRegistry(partial(versions_folder, opening.command_settings()))
 
 
 @click.command("retrain")

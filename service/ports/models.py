@@ -19,7 +19,7 @@ class Classifier(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VersionOnShelf:
+class VersionInfo:
     """A model version as its card describes it.
 
     `figures` and `provenance` are texts by name, for display; `serves` is "current", "previous" or

@@ -23,7 +23,7 @@ from service.signals.entry_book import EntryBook
 # For type checking only: importing the stores would slow down commands that use none.
 if TYPE_CHECKING:
     from service.learning.taught import Taught
-    from service.stores.files.model_versions import VersionShelf
+    from service.stores.files.model_versions import VersionRegistry
     from service.stores.files.reputation_lists import ListFolder
     from service.stores.form_challenges import AltchaFormChallenges
     from service.stores.passwords import PasswordHasher
@@ -119,7 +119,7 @@ class Services:
     post_to_room: Callable[[str], Sent] | None = None
     # Training.
     retrainings: RetrainingStore
-    versions: VersionShelf
+    versions: VersionRegistry
     trainer_queue: Waker
     taught: Callable[[], Taught]
     # Sign-in.

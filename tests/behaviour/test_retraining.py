@@ -35,7 +35,7 @@ from service.moderation.versions import (
     tidy_retrainings,
     tidy_versions,
 )
-from tests.fakes import SmallShelf, away, make_services
+from tests.fakes import SmallRegistry, away, make_services
 from tests.functional.moderators import keep
 from tests.runs import REPORT, MemoryRuns
 
@@ -45,7 +45,7 @@ OPTIONS = RetrainingOptions()
 
 @pytest.fixture
 def services():
-    made = make_services(versions=SmallShelf("test-1", "candidate"))
+    made = make_services(versions=SmallRegistry("test-1", "candidate"))
     for ruling in (Ruling.REJECT, Ruling.APPROVE):
         decide(made, ruling)
     return made
@@ -356,7 +356,7 @@ NAMES = [f"candidate-{number}" for number in range(6)]
 
 @pytest.fixture
 def shelved():
-    return make_services(versions=SmallShelf("serving", *NAMES))
+    return make_services(versions=SmallRegistry("serving", *NAMES))
 
 
 def ended(shelved, name, recommendation=Recommendation.REFUSE, **changes):

@@ -18,7 +18,7 @@ from service.domain.case import CaseFilter, Order
 from service.domain.comment import Comment, CommentId
 from service.domain.dataset_row import comment_from_row
 from service.ports.services import Services
-from service.stores.files.model_versions import VersionShelf, to_judging_model
+from service.stores.files.model_versions import VersionRegistry, to_judging_model
 from tests.benchmarks.own_service import authored
 from tests.databases import fresh_stores
 from tests.factories import NOW, SITE
@@ -72,7 +72,7 @@ def seeded() -> Services:
     services = make_services(
         stores=fresh_stores(sites=[make_site()]),
         current_model=lambda: model,
-        versions=VersionShelf(lambda: SHIPPED_DIR),
+        versions=VersionRegistry(lambda: SHIPPED_DIR),
         audit_share=0.3,
     )
     for comment in examples():

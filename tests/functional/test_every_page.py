@@ -7,7 +7,7 @@ import pytest
 
 from service.domain.user import Role
 from tests.factories import SITE
-from tests.fakes import SmallShelf, make_services, make_site
+from tests.fakes import SmallRegistry, make_services, make_site
 from tests.functional.filled import fill, keep_all_hostile, keep_hostile, page_addresses, routes
 from tests.functional.hostile import HOSTILE
 from tests.functional.moderators import (
@@ -80,7 +80,7 @@ class Seen(HTMLParser):
 
 @pytest.fixture
 def services():
-    return make_services(versions=SmallShelf("test-1", "candidate"))
+    return make_services(versions=SmallRegistry("test-1", "candidate"))
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from service.ports.audit import AuditEntry
 from service.web.pages import personal_data
 from service.web.pages.log import PAGE_SIZE
 from tests.factories import NOW, OTHER_SITE, SITE, make_comment
-from tests.fakes import SmallShelf, make_services, make_site
+from tests.fakes import SmallRegistry, make_services, make_site
 from tests.functional.filled import retrained
 from tests.functional.moderators import hidden_fields, keep, post, restrict, sign_in, signed_in
 from tests.runs import REPORT
@@ -25,14 +25,14 @@ MARA = "mara@example.org"
 
 
 @pytest.fixture
-def shelf():
-    return SmallShelf("test-1", "candidate")
+def registry():
+    return SmallRegistry("test-1", "candidate")
 
 
 @pytest.fixture
-def services(shelf):
+def services(registry):
     sites = [make_site(), make_site(id=OTHER_SITE, name="<script>alert(1)</script> \u202eblog")]
-    return make_services(versions=shelf, sites=sites)
+    return make_services(versions=registry, sites=sites)
 
 
 def once(page):
@@ -101,10 +101,10 @@ def acts(services):
     return [(one.actor, one.act, one.subject) for one in services.audit_log.recent(limit=1)]
 
 
-def test_a_version_is_promoted_and_rolled_back_and_both_are_logged(services, shelf, client):
+def test_a_version_is_promoted_and_rolled_back_and_both_are_logged(services, registry, client):
     promoted = press(client, "/models/versions/candidate/promote")
     told = client.get("/models").text
-    after_promoting = (shelf.names[0], acts(services))
+    after_promoting = (registry.names[0], acts(services))
     form = hidden_fields(client.get("/models"), "/models/rollback")
     # By one form twice it goes back once.
     rolled_back = [client.post("/models/rollback", data=form).status_code for _ in range(2)]
@@ -115,11 +115,11 @@ def test_a_version_is_promoted_and_rolled_back_and_both_are_logged(services, she
         "candidate",
         [("Ola", "promote model version", "candidate")],
     )
-    assert shelf.names[0] == "test-1"
+    assert registry.names[0] == "test-1"
     assert acts(services) == [("Ola", "promote model version", "test-1")]
 
 
-def test_a_candidate_shows_its_checks_and_is_promoted_by_its_own_button(services, shelf, client):
+def test_a_candidate_shows_its_checks_and_is_promoted_by_its_own_button(services, registry, client):
     missed = Check(part="slice:de", name="recall", passed=False, says="0.50 to 0.48")
     services.retrainings.put(retrained(report=replace(REPORT, checks=(*REPORT.checks, missed))))
 
@@ -129,13 +129,13 @@ def test_a_candidate_shows_its_checks_and_is_promoted_by_its_own_button(services
     assert "2 of 3 met" in page
     assert page.index("0.50 to 0.48") < page.index("9 of 9,126, as before")
     assert "contradictory" in page
-    assert shelf.names[0] == "candidate"
+    assert registry.names[0] == "candidate"
     kept = services.retrainings.get("rtr_1")
     assert (kept.answer, kept.answered_by) == (Answer.PROMOTED, "Ola")
     assert "Promoted by Ola" in client.get("/models").text
 
 
-def test_a_candidate_is_refused_once(services, shelf, client):
+def test_a_candidate_is_refused_once(services, registry, client):
     services.retrainings.put(retrained())
     form = hidden_fields(client.get("/models"), "/models/retrainings/rtr_1/refuse")
 
@@ -145,7 +145,7 @@ def test_a_candidate_is_refused_once(services, shelf, client):
     ]
 
     assert answers == [303, 409, 409]
-    assert shelf.names[0] == "test-1"
+    assert registry.names[0] == "test-1"
     assert acts(services) == [("Ola", "refuse model version", "candidate")]
     assert "Refused by Ola" in client.get("/models").text
 

@@ -16,20 +16,20 @@ from models.card_figures import CARD_PAGE, card_figures, card_provenance, read_c
 from models.errors import ModelError, ModelVersionError
 from models.inputs import ModelInput, ModelOutput
 from service.domain.errors import ConflictError, ModelUnavailableError, NotFoundError
-from service.ports.models import Classifier, JudgingModel, VersionOnShelf
+from service.ports.models import Classifier, JudgingModel, VersionInfo
 from service.scoring.weights import Cutoffs, Promise, Weights
 
 # The shipped card has 6 kB.
 _MAX_CARD_CHARS = 100_000
 
 
-class VersionShelf:
+class VersionRegistry:
     """The model versions in a folder, which is read at each call."""
 
     def __init__(self, find_folder: Callable[[], Path]) -> None:
         self._find_folder = find_folder
 
-    def all(self) -> list[VersionOnShelf]:
+    def all(self) -> list[VersionInfo]:
         """Return all versions, the current one first, then by name in descending order."""
         folder = self._find_folder()
         current, previous = _current(folder), registry.read_previous_name(folder)
@@ -37,7 +37,7 @@ class VersionShelf:
         for name in sorted(registry.list_versions(folder), reverse=True):
             card = read_card(folder / name)
             versions.append(
-                VersionOnShelf(
+                VersionInfo(
                     name=name,
                     serves={current: "current", previous: "previous"}.get(name, ""),
                     trained_at=str(card.get("trained_at", ""))[:40],

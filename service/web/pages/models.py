@@ -15,7 +15,7 @@ from service.domain.retraining import Retraining, RetrainingOptions, RetrainingS
 from service.domain.user import Permission
 from service.moderation import retraining
 from service.moderation.versions import promote_version, roll_back
-from service.ports.models import VersionOnShelf
+from service.ports.models import VersionInfo
 from service.web.edge.current import services
 from service.web.edge.fields import is_id
 from service.web.edge.language import gettext
@@ -165,7 +165,7 @@ def _under_way(recent: Sequence[Retraining], now: datetime) -> Retraining | None
     return None
 
 
-def _trained_at(version: VersionOnShelf) -> datetime | None:
+def _trained_at(version: VersionInfo) -> datetime | None:
     """Return when a version was trained, or None if its card does not have the time."""
     try:
         moment = datetime.fromisoformat(version.trained_at)
