@@ -28,8 +28,8 @@ _PATIENCE_SECONDS = 5.0
 _Sites = tuple[SiteId, ...] | None
 
 
-class FigureBook:
-    """The figures of one process, each counted at most once a minute, one at a time."""
+class FiguresCache:
+    """Caches the figures in one process: each is counted at most once a minute, one at a time."""
 
     def __init__(self, services: Services) -> None:
         self._services = services

@@ -10,7 +10,7 @@ from prometheus_client.metrics_core import Metric
 from service.domain.errors import StoreUnavailableError
 from service.domain.figures import Waiting
 from service.domain.retraining import Recommendation, RetrainingState
-from service.moderation.figures import FigureBook
+from service.moderation.figures import FiguresCache
 from service.stores.files.model_versions import NO_VERSION
 from service.tasks.heartbeat import BACKGROUND, WORKERS, live_workers
 from service.watching.exposition import Exposition, Part, Read, as_metric
@@ -89,7 +89,7 @@ def expose(
 
 def state_parts(wired: Wired) -> dict[str, Part]:
     """Return the parts that are read for scrapes, by name."""
-    book = FigureBook(wired.services)
+    cache = FiguresCache(wired.services)
     return {
         "queue": Part(read=partial(_queue, wired)),
         "backlog": Part(read=partial(_backlog, wired)),
@@ -97,7 +97,7 @@ def state_parts(wired: Wired) -> dict[str, Part]:
         "history": Part(read=partial(_history, wired)),
         "disk": Part(read=partial(_disk, wired), every_seconds=15.0),
         "backup": Part(read=partial(_backup, wired), every_seconds=_SLOW_SECONDS),
-        "audit": Part(read=partial(_audit, wired, book), every_seconds=_SLOW_SECONDS),
+        "audit": Part(read=partial(_audit, wired, cache), every_seconds=_SLOW_SECONDS),
         "retrainings": Part(read=partial(_retrainings, wired), every_seconds=15.0),
     }
 
@@ -186,11 +186,11 @@ def _backup(wired: Wired) -> Iterator[Metric]:
         yield _number("last_backup_timestamp_seconds", made_at)
 
 
-def _audit(wired: Wired, book: FigureBook) -> Iterator[Metric]:
+def _audit(wired: Wired, cache: FiguresCache) -> Iterator[Metric]:
     promise = wired.services.current_promise()
     if promise and promise.ham_called_spam is not None:
         yield _number("promised_false_positive_rate", promise.ham_called_spam)
-    figures = book.read(None, days=AUDIT_DAYS)
+    figures = cache.read(None, days=AUDIT_DAYS)
     rate = figures.mistakes.false_positive_rate
     for bound, value in (("low", rate.low), ("share", rate.share), ("high", rate.high)):
         if value is not None:

@@ -6,7 +6,7 @@ from flask import Flask, Response, request
 from flask.sessions import SecureCookieSessionInterface, SessionMixin
 from werkzeug.middleware.proxy_fix import ProxyFix
 
-from service.moderation.figures import FigureBook
+from service.moderation.figures import FiguresCache
 from service.moderation.intake import submit_comments
 from service.ports.services import Services
 from service.web.akismet.server import identify_akismet, register_akismet
@@ -57,7 +57,7 @@ def create_app(
     register_health(app, checks)
     register_metrics(app, metrics, token=config.metrics_token)
     app.extensions[SERVICES] = services
-    app.extensions[FIGURES] = FigureBook(services)
+    app.extensions[FIGURES] = FiguresCache(services)
     app.extensions[SUBMIT] = Coalescer(partial(submit_comments, services=services))
     app.extensions[WAITER] = VerdictWaiter(
         services.cases.find_judged, max_waiting=config.max_waiting

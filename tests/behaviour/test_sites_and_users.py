@@ -10,7 +10,7 @@ from service.domain.decision import Mode
 from service.domain.errors import ConflictError, InvalidInputError, NotAuthenticatedError
 from service.domain.figures import FigureCounts, Scope
 from service.moderation.accounts import add_user, change_password
-from service.moderation.figures import FigureBook
+from service.moderation.figures import FiguresCache
 from service.moderation.sites import (
     add_site,
     authenticate_site,
@@ -99,7 +99,7 @@ def asked(services):
 
 
 def test_days_are_whole_utc_days_with_today_among_them(services, asked):
-    figures = FigureBook(services).read(None, days=7)
+    figures = FiguresCache(services).read(None, days=7)
 
     assert asked == [Scope(site_ids=None, since=NOW.replace(hour=0) - timedelta(days=6), until=NOW)]
     assert [one.day for one in figures.days] == [
@@ -108,14 +108,14 @@ def test_days_are_whole_utc_days_with_today_among_them(services, asked):
 
 
 def test_the_same_figures_are_counted_once_a_minute(services, asked):
-    book = FigureBook(services)
+    cache = FiguresCache(services)
     b_and_a, a_and_b = (SiteId("b"), SiteId("a")), (SiteId("a"), SiteId("b"))
 
-    book.read(b_and_a, days=7)
+    cache.read(b_and_a, days=7)
     services.clock.advance(seconds=59)
-    book.read(a_and_b, days=7)
+    cache.read(a_and_b, days=7)
     asked_at_once = len(asked)
     services.clock.advance(seconds=2)
-    book.read(a_and_b, days=7)
+    cache.read(a_and_b, days=7)
 
     assert (asked_at_once, len(asked)) == (1, 2)

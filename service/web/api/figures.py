@@ -6,7 +6,7 @@ from typing import Annotated
 from flask import current_app
 from pydantic import Field
 
-from service.moderation.figures import FigureBook
+from service.moderation.figures import FiguresCache
 from service.web.api.answers import Probability
 from service.web.api.blueprint import api
 from service.web.api.schemas import FiguresQuery
@@ -99,5 +99,5 @@ def read_figures(query: FiguresQuery) -> FiguresAnswer:
     Counts, and estimates with 95 % intervals from the audit sample. Days are UTC days. The figures
     are computed at most once a minute.
     """
-    book: FigureBook = current_app.extensions[FIGURES]
-    return FiguresAnswer.from_value(book.read((current_site().id,), days=query.days))
+    cache: FiguresCache = current_app.extensions[FIGURES]
+    return FiguresAnswer.from_value(cache.read((current_site().id,), days=query.days))

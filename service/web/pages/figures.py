@@ -10,7 +10,7 @@ from flask.typing import ResponseReturnValue
 
 from service.domain.comment import SiteId
 from service.domain.user import Permission
-from service.moderation.figures import FigureBook
+from service.moderation.figures import FiguresCache
 from service.scoring.figures import MIN_COUNT, SHIFTED, Figures
 from service.web.api.figures import FIGURES, FiguresAnswer
 from service.web.edge.fields import is_id
@@ -66,8 +66,8 @@ def _chosen_site() -> SiteId | None:
 
 
 def _read(site_id: SiteId | None, days: int) -> Figures:
-    book: FigureBook = current_app.extensions[FIGURES]
-    return book.read(moderator().site_ids if site_id is None else (site_id,), days=days)
+    cache: FiguresCache = current_app.extensions[FIGURES]
+    return cache.read(moderator().site_ids if site_id is None else (site_id,), days=days)
 
 
 @pages.app_template_filter()
