@@ -37,7 +37,7 @@ from service.stores.files.systems import open_systems
 from service.stores.form_challenges import AltchaFormChallenges
 from service.stores.passwords import PasswordHasher
 from service.stores.sql import SqlStores, create_engine
-from service.stores.sql.list_entries import BookKeeper
+from service.stores.sql.list_entries import ListEntryCache
 from service.stores.valkey.history import ValkeyHistoryStore
 from service.stores.valkey.notes import DigestClaims, RebuildPlace, SpentTokens
 from service.tasks.broker import open_client
@@ -100,7 +100,7 @@ class Wired:
             rebuild_place=rebuild_place,
             reputation_lists=ListFolder(self.folder.lists_folder),
             find_system=open_systems(settings.systems_file),
-            entries_in_force=BookKeeper(stores.list_entries, _now).current,
+            entries_in_force=ListEntryCache(stores.list_entries, _now).current,
             sender_secret=_derive(secret, "senders"),
             sender_secrets=_sender_secrets(settings, secret),
             delivery_queue=ValkeyWaker(self.valkey, Wake.DELIVER),

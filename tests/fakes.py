@@ -36,7 +36,7 @@ from service.scoring.weights import Cutoffs, Promise, Weights
 from service.stores.files.model_versions import VersionRegistry
 from service.stores.files.reputation_lists import ListFolder
 from service.stores.form_challenges import AltchaFormChallenges
-from service.stores.sql.list_entries import BookKeeper
+from service.stores.sql.list_entries import ListEntryCache
 from tests.databases import Stores, fresh_stores
 from tests.factories import NOW, SITE, make_comment
 from tests.in_memory import (
@@ -293,7 +293,7 @@ def make_services(
         "sender_secrets": SenderSecrets(present=b"a secret for tests, long enough"),
         "reputation_lists": ListFolder(Path("/nowhere")),
         "find_system": lambda _address: None,
-        "entries_in_force": BookKeeper(stores.list_entries, clock, recheck_seconds=0).current,
+        "entries_in_force": ListEntryCache(stores.list_entries, clock, recheck_seconds=0).current,
         "versions": SmallRegistry("test-1"),
         "trainer_queue": CountingQueue(),
         "audit_share": 0.0,

@@ -32,8 +32,8 @@ from service.scoring.classifier import model_input, place_seam
 from service.scoring.conclude import conclude, cutoffs_of, without_text
 from service.scoring.rules import apply_rules
 from service.signals.detectors import detect_all
-from service.signals.entry_book import EntryBook
 from service.signals.judged_text import judged_text
+from service.signals.list_entry_index import ListEntryIndex
 from service.signals.text import is_visible
 
 log = logging.getLogger(__name__)
@@ -70,7 +70,7 @@ def judge_comments(
         now=now,
         settings=[SiteSettings()] * n,
         facts=[RuleFacts()] * n,
-        book=EntryBook(),
+        list_entries=ListEntryIndex(),
         taught=taught or Taught(),
         timer=StageTimer(),
     )
@@ -94,14 +94,14 @@ def judge_with_outputs(
     now: datetime,
     settings: Sequence[SiteSettings],
     facts: Sequence[RuleFacts],
-    book: EntryBook,
+    list_entries: ListEntryIndex,
     taught: Taught,
     timer: StageTimer,
 ) -> list[Judged]:
     """Return a verdict per comment, in order, with one call of the classifier.
 
     If `histories` is None or the classifier raises `ModelUnavailableError`, verdicts are degraded.
-    `book` has the moderators' lists, `taught` what decisions taught.
+    `list_entries` has the moderators' lists, `taught` what decisions taught.
     """
     listed, comments = comments, [judged_text(comment) for comment in comments]
     missing = () if histories is not None else ("history",)
@@ -114,8 +114,8 @@ def judge_with_outputs(
         seen, entries = [], []
         for whole, heard, history in zip(listed, sent, histories, strict=True):
             seen.append(detect_all(heard, history, whole))
-            # Right after the detectors, whose view of the text the book uses.
-            entries.append(book.find(whole, at=now))
+            # Right after the detectors, whose view of the text the index uses.
+            entries.append(list_entries.find(whole, at=now))
         timer.end(Stage.DETECT)
         outputs = classifying.result()
     timer.end(Stage.CLASSIFY)
@@ -250,7 +250,7 @@ def _try_batch(
     began = services.clock()
     comments = [a.comment for a in attempts]
     ids = [comment.id for comment in comments]
-    book = services.entries_in_force()
+    list_entries = services.entries_in_force()
     if untried:
         services.comments.count_attempt(ids)
         judged = [_unjudgeable(attempt, services) for attempt in attempts]
@@ -267,7 +267,7 @@ def _try_batch(
             histories=histories,
             now=services.clock(),
             settings=[a.settings for a in attempts],
-            book=book,
+            list_entries=list_entries,
             taught=taught,
             timer=timer,
             facts=facts,

@@ -28,8 +28,8 @@ from service.ports.audit import AuditEntry
 from service.ports.services import Services
 from service.reputation.lists import is_local
 from service.reputation.names import FREE_MAIL_DOMAINS
-from service.signals.entry_book import EntryBook
 from service.signals.hosts import host_of, registered_domain
+from service.signals.list_entry_index import ListEntryIndex
 from service.signals.text import is_unspaced, readings_of
 
 MAX_VALUE_CHARS = 320
@@ -305,11 +305,11 @@ def _preview(entry: ListEntry, services: Services) -> Preview:
     cases = services.cases.page(
         CaseFilter(site_id=entry.site_id), order=Order.NEWEST, cursor=None, limit=PREVIEWED_COMMENTS
     ).items
-    book, now = EntryBook([entry]), services.clock()
+    index, now = ListEntryIndex([entry]), services.clock()
     matched = [
         case
         for case in cases
-        if case.withdrawn_at is None and book.find(case.comment, at=now) is not None
+        if case.withdrawn_at is None and index.find(case.comment, at=now) is not None
     ]
     rulings = [case.decision.ruling for case in matched if case.decision]
     return Preview(

@@ -18,7 +18,7 @@ from service.ports.delivery import SiteNotifier, Waker
 from service.ports.models import JudgingModel
 from service.ports.observing import Observer
 from service.scoring.weights import Promise
-from service.signals.entry_book import EntryBook
+from service.signals.list_entry_index import ListEntryIndex
 
 # For type checking only: importing the stores would slow down commands that use none.
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class Services:
     reputation_lists: ListFolder
     find_system: Callable[[str], int | None]
     list_entries: ListEntryStore
-    entries_in_force: Callable[[], EntryBook]
+    entries_in_force: Callable[[], ListEntryIndex]
     sender_secret: bytes
     sender_secrets: SenderSecrets
     # Moderators search and decide.

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from service.domain.errors import ConflictError, NotFoundError
 from service.domain.list_entry import Effect, EntryFilter, EntryKind
 from service.domain.verdict import Outcome
-from service.stores.sql.list_entries import BookKeeper
+from service.stores.sql.list_entries import ListEntryCache
 from service.stores.sql.tables import list_entries
 from tests.contract.conftest import leaf_through
 from tests.factories import NOW, SITE, keep_one, make_comment, make_entry, make_verdict
@@ -180,23 +180,23 @@ def test_a_persons_entries_are_forgotten_for_good_and_shared_ones_stay(stores):
         stores.list_entries.get(email.id)
 
 
-def test_the_book_is_read_anew_only_when_something_changed_and_time_has_passed(stores):
+def test_the_index_is_read_anew_only_when_something_changed_and_time_has_passed(stores):
     seconds = [0.0]
-    keeper = BookKeeper(
+    cache = ListEntryCache(
         stores.list_entries, lambda: NOW, recheck_seconds=0.5, monotonic=lambda: seconds[0]
     )
     comment = make_comment("See https://pills.example/now")
-    empty = keeper.current()
+    empty = cache.current()
     stores.list_entries.add([make_entry()])
 
-    at_once = keeper.current()
+    at_once = cache.current()
     seconds[0] = 0.5
-    later = keeper.current()
+    later = cache.current()
     seconds[0] = 1.0
 
     assert at_once is empty
     assert later.find(comment, at=NOW) is not None
-    assert keeper.current() is later
+    assert cache.current() is later
 
 
 def test_an_entry_of_a_kind_that_is_not_known_keeps_no_others_from_being_followed(stores):

@@ -13,7 +13,7 @@ from service.domain.errors import ConflictError
 from service.domain.list_entry import EntryFilter, EntryKind, ListEntry
 from service.domain.page import Page
 from service.ports.audit import AuditEntry
-from service.signals.entry_book import EntryBook
+from service.signals.list_entry_index import ListEntryIndex
 from service.stores.cursor import cursor_after, read_cursor
 from service.stores.sql.audit_log import insert_entries
 from service.stores.sql.base import (
@@ -275,7 +275,7 @@ RECHECK_SECONDS = 0.5
 
 
 @dataclass(eq=False)
-class BookKeeper:
+class ListEntryCache:
     """Caches the entries in force for judging; checks for changes every half second."""
 
     store: ListEntryStore
@@ -285,19 +285,19 @@ class BookKeeper:
 
     def __post_init__(self) -> None:
         self._lock = threading.Lock()
-        self._book = EntryBook()
+        self._index = ListEntryIndex()
         self._version: int | None = None
         self._checked_at = float("-inf")
 
-    def current(self) -> EntryBook:
-        """Return the book, at most `recheck_seconds` old. Raise `StoreUnavailableError`."""
+    def current(self) -> ListEntryIndex:
+        """Return the index, at most `recheck_seconds` old. Raise `StoreUnavailableError`."""
         with self._lock:
             now = self.monotonic()
             if now - self._checked_at >= self.recheck_seconds:
                 # Read first, so that a change during the read is noticed next time.
                 version = self.store.version()
                 if version != self._version:
-                    self._book = EntryBook(self.store.in_force(self.clock()))
+                    self._index = ListEntryIndex(self.store.in_force(self.clock()))
                     self._version = version
                 self._checked_at = now
-            return self._book
+            return self._index

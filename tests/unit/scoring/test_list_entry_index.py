@@ -6,7 +6,7 @@ import pytest
 
 from service.domain.comment import Author, Sender
 from service.domain.list_entry import Effect, EntryKind
-from service.signals.entry_book import EntryBook
+from service.signals.list_entry_index import ListEntryIndex
 from tests.contract.test_list_entry_store import make_entry
 from tests.factories import NOW, make_comment
 
@@ -25,7 +25,7 @@ def phrase(text: str, **changes):
 
 
 def found(entries, comment, at=NOW):
-    return EntryBook(entries).find(comment, at=at)
+    return ListEntryIndex(entries).find(comment, at=at)
 
 
 @pytest.mark.parametrize(
@@ -138,10 +138,10 @@ def test_all_of_many_phrases_that_end_alike_are_found():
 def test_a_hostile_text_against_a_thousand_phrases_comes_to_an_end():
     words = [phrase(" ".join(["a"] * n)) for n in range(3, 100)]
     words += [phrase(f"word{n} " * 20) for n in range(900)]
-    book = EntryBook(words)
+    index = ListEntryIndex(words)
 
-    assert book.find(make_comment("a " * 32_000), at=NOW) is not None
-    assert book.find(make_comment("a\u0301" * 16_000), at=NOW) is None
+    assert index.find(make_comment("a " * 32_000), at=NOW) is not None
+    assert index.find(make_comment("a\u0301" * 16_000), at=NOW) is None
 
 
 E, A, N, D = EntryKind.EMAIL, EntryKind.ADDRESS, EntryKind.NETWORK, EntryKind.DOMAIN

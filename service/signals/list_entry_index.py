@@ -24,7 +24,7 @@ _NAMED = frozenset({EntryKind.DOMAIN, EntryKind.MAIL_DOMAIN})
 _Key = tuple[EntryKind, str]
 
 
-class EntryBook:
+class ListEntryIndex:
     """Entries made ready to be compared with many comments; never changed once it is made."""
 
     def __init__(self, entries: Iterable[ListEntry] = ()) -> None:
