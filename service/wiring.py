@@ -46,8 +46,8 @@ from service.training_runs import TrainingProcesses
 from service.watching.counting import CountingObserver
 
 if TYPE_CHECKING:
-    from service.learning.taught import Taught
-    from service.stores.taught import TaughtKeeper
+    from service.learning.learned_state import LearnedState
+    from service.stores.learning_cache import LearningCache
 
 _CLUSTER = "+cluster"
 _SCHEME_ALIASES = {"valkey": "redis", "valkeys": "rediss", "redis+unix": "unix"}
@@ -110,7 +110,7 @@ class Wired:
             ),
             versions=VersionRegistry(partial(versions_folder, settings)),
             trainer_queue=ValkeyWaker(self.valkey, Wake.RETRAIN),
-            taught=_open_taught(stores, settings, _learning_salt(secret)),
+            learned=_open_learned(stores, settings, _learning_salt(secret)),
             passwords=PasswordHasher(),
             second_factor_secret=_derive(secret, "second factors"),
             digest_claims=digest_claims,
@@ -127,13 +127,13 @@ class Wired:
         self.engine.dispose()
 
 
-def _open_taught(stores: SqlStores, settings: Settings, salt: int) -> Callable[[], Taught]:
+def _open_learned(stores: SqlStores, settings: Settings, salt: int) -> Callable[[], LearnedState]:
     @cache
-    def keeper() -> TaughtKeeper:
+    def learning_cache() -> LearningCache:
         # Imported late, because it loads numpy, which few processes need.
-        from service.stores.taught import TaughtKeeper
+        from service.stores.learning_cache import LearningCache
 
-        return TaughtKeeper(
+        return LearningCache(
             stores.decisions,
             stores.cases,
             stores.sites,
@@ -142,7 +142,7 @@ def _open_taught(stores: SqlStores, settings: Settings, salt: int) -> Callable[[
             salt=salt,
         )
 
-    return lambda: keeper().current()
+    return lambda: learning_cache().current()
 
 
 def find_learning_salt(settings: Settings) -> int:

@@ -24,7 +24,7 @@ from service.domain.errors import (
 from service.domain.published import StatementLinks
 from service.domain.sender import History, SenderSecrets
 from service.domain.site import Site
-from service.learning.taught import Taught
+from service.learning.learned_state import LearnedState
 from service.moderation.delivering import deliver, take_deliveries
 from service.moderation.intake import submit_comments
 from service.moderation.judging import judge_batch
@@ -298,7 +298,7 @@ def make_services(
         "trainer_queue": CountingQueue(),
         "audit_share": 0.0,
         "observer": Observer(),
-        "taught": Taught,
+        "learned": LearnedState,
     }
     services = Services(**(values | changes))
     queue.services = services

@@ -183,7 +183,7 @@ def reputation_lists(services: Services) -> None:
     its age: a stale list has lost half, an expired one all. Hits count kept comments, and decisions
     in force.
     """
-    hits, evidence = services.comments.count_listings(), services.taught().evidence
+    hits, evidence = services.comments.count_listings(), services.learned().evidence
     rows = [
         _row(about, services.clock(), hits.get(about.name, ListHits()), evidence)
         for about in services.reputation_lists.all()

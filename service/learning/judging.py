@@ -20,8 +20,8 @@ from service.learning.features import (
     count_features,
     name_heaviest,
 )
+from service.learning.learned_state import LearnedState
 from service.learning.numbers import BOUND, PITCH_BOUND_TO_HAM
-from service.learning.taught import Taught
 from service.scoring import lean
 from service.scoring.conclude import cutoffs_of, decide, is_beside, logistic
 from service.scoring.weights import SET_WEIGHTS, Cutoffs, Family
@@ -47,7 +47,7 @@ _DEFAULT = SiteSettings()
 def lean_on(
     verdict: Verdict,
     comment: Comment,
-    taught: Taught,
+    learned: LearnedState,
     *,
     word_hashes: bytes | None,
     promised: Cutoffs,
@@ -58,10 +58,10 @@ def lean_on(
     `verdict` is the version's alone. It is returned unchanged if it is degraded, if the site has
     switched learning off, or if there are no decisions yet.
     """
-    if verdict.degraded or not taught.learnt or not settings.learns:
+    if verdict.degraded or not learned.examples or not settings.learns:
         return verdict
-    features = count_features(comment, word_hashes, taught.salt)
-    found = _lean(verdict, comment, features, taught, promised, settings)
+    features = count_features(comment, word_hashes, learned.salt)
+    found = _lean(verdict, comment, features, learned, promised, settings)
     if found is None:
         return verdict
     signal, cutoffs = found
@@ -71,8 +71,8 @@ def lean_on(
     if signal is None or stays:
         return leaned
     sign = math.copysign(1.0, signal.contribution)
-    parts = sign * taught.parts(comment.site_id, features)
-    named = name_heaviest(comment, features, parts, taught.salt)
+    parts = sign * learned.parts(comment.site_id, features)
+    named = name_heaviest(comment, features, parts, learned.salt)
     # Features in the text are marked there, others are named in the reason.
     beside = dict.fromkeys(_BESIDE[one.kind] for one in named if one.span is None)
     spans = sorted((one.span for one in named if one.span), key=lambda span: span.start)
@@ -86,14 +86,14 @@ def _lean(
     verdict: Verdict,
     comment: Comment,
     features: Features,
-    taught: Taught,
+    learned: LearnedState,
     promised: Cutoffs,
     settings: SiteSettings,
 ) -> tuple[WeighedSignal | None, Cutoffs] | None:
     """Return the signal of decisions for the version's own verdict, and the cutoffs with it."""
 
     def here(frozen: float) -> Cutoffs:
-        return cutoffs_of(settings, taught.cutoffs(comment.site_id, promised, frozen=frozen))
+        return cutoffs_of(settings, learned.cutoffs(comment.site_id, promised, frozen=frozen))
 
     frozen = lean.frozen_score(verdict)
     cutoffs = here(frozen)
@@ -102,7 +102,7 @@ def _lean(
         # spam.
         cutoffs = here(_held_at(verdict, here(math.inf)))
         frozen = _held_at(verdict, cutoffs)
-    by = taught.lean(comment.site_id, features, frozen=frozen)
+    by = learned.lean(comment.site_id, features, frozen=frozen)
     # Nor does what approvals add say anything where they were earned by other content.
     was_aged = any(one.signal.name in _AGED and one.contribution > 0 for one in verdict.signals)
     if by is None or (by < 0 and was_aged):

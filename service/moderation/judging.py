@@ -21,7 +21,7 @@ from service.domain.site import SiteSettings
 from service.domain.verdict import Outcome, RuleFacts, Verdict
 from service.learning.evidence import LearntForComment, LocalEvidence, with_learnt_lists
 from service.learning.judging import lean_on
-from service.learning.taught import Taught
+from service.learning.learned_state import LearnedState
 from service.moderation.announcing import wake_deliverers, write_verdict_messages
 from service.moderation.remembering import forget_erased, gather_whole
 from service.ports.comments import Attempt
@@ -59,7 +59,7 @@ def judge_comments(
     *,
     histories: Sequence[History] | None,
     now: datetime,
-    taught: Taught | None = None,
+    learned: LearnedState | None = None,
 ) -> list[Verdict]:
     """Return a verdict per comment, in order, for sites without settings or entries."""
     n = len(comments)
@@ -71,7 +71,7 @@ def judge_comments(
         settings=[SiteSettings()] * n,
         facts=[RuleFacts()] * n,
         list_entries=ListEntryIndex(),
-        taught=taught or Taught(),
+        learned=learned or LearnedState(),
         timer=StageTimer(),
     )
     return [one.verdict for one in judged]
@@ -95,18 +95,18 @@ def judge_with_outputs(
     settings: Sequence[SiteSettings],
     facts: Sequence[RuleFacts],
     list_entries: ListEntryIndex,
-    taught: Taught,
+    learned: LearnedState,
     timer: StageTimer,
 ) -> list[Judged]:
     """Return a verdict per comment, in order, with one call of the classifier.
 
     If `histories` is None or the classifier raises `ModelUnavailableError`, verdicts are degraded.
-    `list_entries` has the moderators' lists, `taught` what decisions taught.
+    `list_entries` has the moderators' lists, `learned` what decisions taught.
     """
     listed, comments = comments, [judged_text(comment) for comment in comments]
     missing = () if histories is not None else ("history",)
     histories = histories if histories is not None else [History()] * len(comments)
-    evidence = [taught.evidence if one.learns else LocalEvidence() for one in settings]
+    evidence = [learned.evidence if one.learns else LocalEvidence() for one in settings]
     sent = [with_learnt_lists(*both) for both in zip(comments, evidence, strict=True)]
     # The network runs mostly without Python, so the detectors run meanwhile.
     with ThreadPoolExecutor(1) as beside:
@@ -124,7 +124,7 @@ def judge_with_outputs(
         entry, output = entries[index], outputs[index]
         weights = model.weights
         if not comment.text.strip():
-            here = taught.cutoffs(comment.site_id, model.cutoffs, frozen=math.inf)
+            here = learned.cutoffs(comment.site_id, model.cutoffs, frozen=math.inf)
             weights = without_text(weights, cutoffs_of(settings[index], here))
         verdict = conclude(
             comment.id,
@@ -142,7 +142,7 @@ def judge_with_outputs(
         verdict = lean_on(
             verdict,
             comment,
-            taught,
+            learned,
             word_hashes=output.word_hashes if output else None,
             promised=model.cutoffs,
             settings=settings[index],
@@ -255,7 +255,7 @@ def _try_batch(
         services.comments.count_attempt(ids)
         judged = [_unjudgeable(attempt, services) for attempt in attempts]
     else:
-        taught = services.taught()
+        learned = services.learned()
         facts = services.verdicts.find_rule_facts([(a.comment, a.settings.rules) for a in attempts])
         services.comments.count_attempt(ids)
         histories = _gather(comments, services)
@@ -268,7 +268,7 @@ def _try_batch(
             now=services.clock(),
             settings=[a.settings for a in attempts],
             list_entries=list_entries,
-            taught=taught,
+            learned=learned,
             timer=timer,
             facts=facts,
         )

@@ -225,12 +225,12 @@ def decisions_behind(case: Case, services: Services) -> tuple[Case, ...]:
     if verdict is None or lean is None or not comment.text:
         return ()
     try:
-        taught = services.taught()
+        learned = services.learned()
     except StoreUnavailableError:
         return ()
-    ids = taught.behind(
+    ids = learned.behind(
         comment.site_id,
-        count_features(comment, None, taught.salt),
+        count_features(comment, None, learned.salt),
         by=lean.contribution,
         until=verdict.judged_at.toordinal(),
     )

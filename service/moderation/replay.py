@@ -10,7 +10,7 @@ from service.domain.sender import History
 from service.domain.verdict import Outcome, Verdict
 from service.learning.features import Hand
 from service.learning.judging import lean_on, make_example
-from service.learning.taught import Taught
+from service.learning.learned_state import LearnedState
 from service.moderation.judging import is_audited, judge_comments
 from service.ports.models import JudgingModel
 
@@ -50,14 +50,14 @@ def replay(
     labels, before the next comment comes. `salt` keys the features. Raises `ModelUnavailableError`.
     """
     ordered = sorted(archive, key=lambda one: (moment_of(one), one.comment.id))
-    taught, number = Taught(salt=salt), 0
+    learned, number = LearnedState(salt=salt), 0
     for start in range(0, len(ordered), _BATCH):
         some = ordered[start : start + _BATCH]
         unknown, now = [History()] * len(some), moment_of(some[-1])
         verdicts = judge_comments([one.comment for one in some], model, histories=unknown, now=now)
         for archived, frozen in zip(some, verdicts, strict=True):
             comment = archived.comment
-            learning = lean_on(frozen, comment, taught, word_hashes=None, promised=model.cutoffs)
+            learning = lean_on(frozen, comment, learned, word_hashes=None, promised=model.cutoffs)
             audited = is_audited(comment.id, audit_share)
             asked = decides_all or audited or learning.outcome is Outcome.UNSURE
             if asked and not learning.degraded:
@@ -80,7 +80,7 @@ def replay(
                     audit_share=audit_share,
                     salt=salt,
                 )
-                taught = taught.after([example])
+                learned = learned.after([example])
             yield Played(archived=archived, asked=asked, frozen=frozen, learning=learning)
 
 

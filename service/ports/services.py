@@ -22,7 +22,7 @@ from service.signals.list_entry_index import ListEntryIndex
 
 # For type checking only: importing the stores would slow down commands that use none.
 if TYPE_CHECKING:
-    from service.learning.taught import Taught
+    from service.learning.learned_state import LearnedState
     from service.stores.files.model_versions import VersionRegistry
     from service.stores.files.reputation_lists import ListFolder
     from service.stores.form_challenges import AltchaFormChallenges
@@ -54,9 +54,9 @@ class Services:
     `new_secret()` at least 128 random bits in URL-safe characters. Within `one_moment()` all reads
     of a thread see one snapshot of the database, until the thread writes.
 
-    `current_model` and `taught` are called once per batch, so that a batch never mixes versions.
-    `taught` returns what decisions taught, at most a second old. `current_promise` returns what the
-    serving version's cutoffs promise, None if no version can be read; it loads no classifier.
+    `current_model` and `learned` are called once per batch, so that a batch never mixes versions.
+    `learned` returns what decisions taught, at most a second old. `current_promise` returns what
+    the serving version's cutoffs promise, None if no version can be read; it loads no classifier.
     `audit_share` is the share of confident verdicts, in [0, 1], that moderators review as the audit
     sample. `second_judge` receives an unsure comment and its site's name; it returns None if it
     fails.
@@ -121,7 +121,7 @@ class Services:
     retrainings: RetrainingStore
     versions: VersionRegistry
     trainer_queue: Waker
-    taught: Callable[[], Taught]
+    learned: Callable[[], LearnedState]
     # Sign-in.
     users: UserStore
     sessions: SessionStore

@@ -12,8 +12,8 @@ from service.scoring.lean import SITE_DECISIONS, frozen_score
 from tests.databases import fresh_stores
 from tests.factories import OTHER_SITE
 from tests.fakes import ForgetfulHistory, make_services, make_site
-from tests.unit.learning.test_taught import state
-from tests.unit.learning.training_examples import HAM, SPAM, decide_some, keeper_over, post
+from tests.unit.learning.test_learned_state import state
+from tests.unit.learning.training_examples import HAM, SPAM, cache_over, decide_some, post
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def stores():
 @pytest.fixture
 def services(stores):
     return make_services(
-        stores=stores, taught=keeper_over(stores).current, history=ForgetfulHistory()
+        stores=stores, learned=cache_over(stores).current, history=ForgetfulHistory()
     )
 
 
@@ -88,7 +88,7 @@ def test_a_site_that_does_not_learn_judges_by_the_weights_as_set(services, store
 
 
 def test_only_the_newest_decisions_teach_and_older_ones_go_in_blocks(services, stores, monkeypatch):
-    bounded = keeper_over(stores, most=6, block=4)
+    bounded = cache_over(stores, most=6, block=4)
     begins, read, find = [], [], stores.cases.find
     monkeypatch.setattr(stores.cases, "find", lambda ids: read.append(list(ids)) or find(ids))
     for number in range(1, 15):
@@ -96,27 +96,27 @@ def test_only_the_newest_decisions_teach_and_older_ones_go_in_blocks(services, s
         decide_comment(one.comment.id, Ruling.APPROVE, services, decided_by="mod")
         read.clear()
 
-        taught = bounded.current()
+        learned = bounded.current()
 
         # What is known already is not read again.
-        assert bounded.current() is taught
+        assert bounded.current() is learned
         assert read == [[one.comment.id]]
-        numbers = [learnt.example.number for learnt in taught.learnt]
+        numbers = [one.example.number for one in learned.examples]
         begins.append(numbers[0])
         assert numbers == list(range(numbers[0], number + 1))
         assert len(numbers) <= 6
-        assert state(taught) == state(keeper_over(stores, most=6, block=4).current())
+        assert state(learned) == state(cache_over(stores, most=6, block=4).current())
     assert begins == [1] * 6 + [4] * 3 + [8] * 4 + [12]
 
 
 def test_a_worker_that_read_nothing_for_a_while_reads_all_the_same(services, stores):
     now = [0.0]
-    late = keeper_over(stores, recheck_seconds=0.5, monotonic=lambda: now[0])
+    late = cache_over(stores, recheck_seconds=0.5, monotonic=lambda: now[0])
     late.current()
     decide_some(services)
 
     at_once = late.current()
     now[0] = 0.6
 
-    assert at_once.learnt == ()
-    assert state(late.current()) == state(services.taught())
+    assert at_once.examples == ()
+    assert state(late.current()) == state(services.learned())

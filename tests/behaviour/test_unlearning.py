@@ -14,7 +14,7 @@ from service.domain.errors import StoreUnavailableError
 from service.domain.sender import Person
 from service.domain.user import Role
 from service.learning.features import IdArray
-from service.learning.taught import Taught
+from service.learning.learned_state import LearnedState
 from service.moderation.accounts import add_user
 from service.moderation.decisions import decide_comment, undo_decision
 from service.moderation.erasing import erase_person
@@ -22,12 +22,12 @@ from service.moderation.judging import judge_batch
 from service.moderation.revise import withdraw_comment
 from service.moderation.sites import change_site_settings
 from service.ports.services import Services
-from service.stores.taught import READ_ALL_SECONDS, TaughtKeeper
+from service.stores.learning_cache import READ_ALL_SECONDS, LearningCache
 from tests.databases import databases_given_back, fresh_stores
 from tests.factories import OTHER_SITE, SITE
 from tests.fakes import ForgetfulHistory, away, make_services, make_site, submit_one
-from tests.unit.learning.test_taught import state
-from tests.unit.learning.training_examples import HAM, SPAM, features_of, keeper_over
+from tests.unit.learning.test_learned_state import state
+from tests.unit.learning.training_examples import HAM, SPAM, cache_over, features_of
 
 SITES = (SITE, OTHER_SITE)
 HANDS = ("ada", "newcomer", "site", "import", "report: reader")
@@ -54,8 +54,8 @@ class World:
         )
         add_user("ada", self.services, actor="test", role=Role.OWNER)
 
-    def start_worker(self) -> TaughtKeeper:
-        return keeper_over(self.stores, monotonic=lambda: self.seconds)
+    def start_worker(self) -> LearningCache:
+        return cache_over(self.stores, monotonic=lambda: self.seconds)
 
     def state(self) -> list[bytes]:
         """Return the features that a new worker has learnt."""
@@ -221,9 +221,9 @@ def test_an_erased_persons_words_are_in_no_table_and_in_nothing_that_a_worker_ke
     assert not any(np.isin(theirs, one.features.ids).any() for one in kept_by(world))
 
 
-def tables_at(taught: Taught, ids: IdArray) -> list[bytes]:
+def tables_at(learned: LearnedState, ids: IdArray) -> list[bytes]:
     """Return the tables' values in the slots of these features."""
-    residuals = [taught.sites[SITE].residual, taught.shared._residual]
+    residuals = [learned.sites[SITE].residual, learned.shared._residual]
     return [
         table[one._mask & ids].tobytes()
         for one in residuals

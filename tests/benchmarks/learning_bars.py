@@ -41,7 +41,7 @@ from tests.fakes import (
     make_site,
     submit_to,
 )
-from tests.unit.learning.training_examples import keeper_over
+from tests.unit.learning.training_examples import cache_over
 from training.data.dataset import find_data_files, read_rows
 
 Row = Mapping[str, Any]
@@ -81,10 +81,10 @@ class Installation:
         )
         self._log_odds, self._classifier = log_odds, FixedClassifier()
         model = replace(make_model(self._classifier), cutoffs=cutoffs)
-        self.keeper = keeper_over(stores, audit_share=0.0)
+        self.cache = cache_over(stores, audit_share=0.0)
         stores.history = ForgetfulHistory()
         self.services = make_services(
-            stores=stores, current_model=lambda: model, taught=self.keeper.current
+            stores=stores, current_model=lambda: model, learned=self.cache.current
         )
         add_user("owner", self.services, actor="benchmark", role=Role.OWNER)
 
@@ -255,7 +255,7 @@ def _until_outlier(scene: Scene, own: Installation, misled: str) -> int | None:
     """Return the number of a hand's decisions when it was found an outlier, or None."""
     teacher = scene.teacher and scene.teacher.format(misled)
     examples = [
-        one.example for one in own.keeper.current().learnt if one.example.teacher == teacher
+        one.example for one in own.cache.current().examples if one.example.teacher == teacher
     ]
     for count in range(1, len(examples) + 1):
         if outlier_teachers(record_hands(examples[:count])):

@@ -20,7 +20,7 @@ from service.domain.decision import Ruling
 from service.domain.verdict import Outcome
 from service.learning.features import Hand
 from service.learning.judging import make_example
-from service.learning.taught import Taught
+from service.learning.learned_state import LearnedState
 from service.moderation.judging import judge_comments
 from service.ports.models import JudgingModel
 from service.scoring.classifier import model_input
@@ -72,18 +72,18 @@ def model() -> JudgingModel:
 
 def judge(account: dict, model: JudgingModel) -> list[Outcome]:
     """Return the outcomes of the account's own comments, in order, at a site that learns."""
-    history, taught, found = MemoryHistoryStore(), Taught(salt=7), []
+    history, learned, found = MemoryHistoryStore(), LearnedState(salt=7), []
     for place, (comment, is_own) in enumerate(comments_of(account)):
         now = comment.received_at
         histories = history.gather([comment], now=now)
-        (verdict,) = judge_comments([comment], model, histories=histories, now=now, taught=taught)
+        (verdict,) = judge_comments([comment], model, histories=histories, now=now, learned=learned)
         if is_own:
             found.append(verdict.outcome)
         elif verdict.outcome is not Outcome.HAM or place < account["approved"]:
             decision = make_decision(f"d{place}", comment.id, Ruling.APPROVE, decided_at=now)
             history.learn(decision.id, comment, Ruling.APPROVE, at=now)
             example = make_example(place + 1, comment, verdict, decision, **_BY_OWNER)
-            taught = taught.after([example])
+            learned = learned.after([example])
     return found
 
 

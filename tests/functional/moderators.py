@@ -19,7 +19,7 @@ from service.ports.services import Services
 from service.web.app import create_app
 from service.web.edge.config import WebConfig
 from tests.factories import SITE, keep_all, make_comment, make_verdict
-from tests.unit.learning.training_examples import keeper_over
+from tests.unit.learning.training_examples import cache_over
 
 PASSWORD = "correct horse battery"
 CONFIG = WebConfig(secret_key="a secret for tests, long enough to sign with")
@@ -136,6 +136,6 @@ def hidden_fields(page: TestResponse, action: str) -> dict[str, str]:
 
 def that_learn(services: Services) -> Services:
     """Return services to which decisions teach something at once."""
-    learning = replace(services, taught=keeper_over(services).current)
+    learning = replace(services, learned=cache_over(services).current)
     learning.queue.services = learning
     return learning

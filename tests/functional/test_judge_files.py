@@ -36,7 +36,7 @@ from tests.fakes import (
     submit_to,
 )
 from tests.unit.learning import training_examples as examples
-from tests.unit.learning.training_examples import SALT, keeper_over
+from tests.unit.learning.training_examples import SALT, cache_over
 
 DATA = Path(__file__).resolve().parents[2] / "data"
 SPAM, HAM = "Buy cheap tyres here", "My drain valve leaks as well"
@@ -319,7 +319,7 @@ def test_what_has_no_label_or_no_date_is_left_out_and_a_broken_line_named(tmp_pa
 
 def test_replay_tells_of_every_comment_what_happens_to_it_live_to_the_last_digit(shipped):
     model, stores = shipped.model, fresh_stores(sites=[make_site()])
-    learns = {"taught": keeper_over(stores, audit_share=0.0).current, "history": ForgetfulHistory()}
+    learns = {"learned": cache_over(stores, audit_share=0.0).current, "history": ForgetfulHistory()}
     services = make_services(stores=stores, current_model=lambda: model, **learns)
     rows = [row for row in rows_of((DATA / "authored-t9.jsonl").read_bytes()) if row["label"]][:40]
     archive = []
@@ -346,6 +346,6 @@ def test_replay_tells_of_every_comment_what_happens_to_it_live_to_the_last_digit
 
 def test_replay_learns_under_the_installations_own_salt(tmp_path):
     with open_services(data_dir=str(tmp_path)) as services:
-        salt = services.taught().salt
+        salt = services.learned().salt
 
     assert salt == find_learning_salt(load_settings(data_dir=tmp_path))

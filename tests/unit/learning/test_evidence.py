@@ -19,8 +19,8 @@ from service.learning.evidence import (
     with_learnt_lists,
 )
 from service.learning.features import Hand
+from service.learning.learned_state import learn_all
 from service.learning.numbers import MOST_LEARNT
-from service.learning.taught import learn_all
 from service.scoring.conclude import conclude
 from service.scoring.weights import MOST_SET, Cutoffs, Weights
 from service.signals.detectors import detect_all

@@ -7,7 +7,7 @@ from service.domain.comment import Author, Post
 from service.domain.verdict import Outcome, Signal, WeighedSignal, WeightKind
 from service.learning.features import Kind, count_features, name_features
 from service.learning.judging import lean_on
-from service.learning.taught import learn_all
+from service.learning.learned_state import learn_all
 from service.scoring.explanation import explain
 from service.scoring.lean import LEAST_LEAN, beside_of, recorded_lean
 from service.scoring.weights import Cutoffs
@@ -15,7 +15,7 @@ from tests.factories import make_comment, make_verdict
 from tests.unit.learning.training_examples import HAM, SALT, SPAM, features_of, make_example
 
 PROMISED = Cutoffs(ham_cutoff=0.1, spam_cutoff=0.9)
-TAUGHT = learn_all(
+LEARNED = learn_all(
     [
         make_example(n, (SPAM if n % 2 else HAM).format(n), is_spam=n % 2 == 1, frozen=0.0)
         for n in range(1, 25)
@@ -30,7 +30,7 @@ def leant(text: str, *, score: float = 0.0, signals=()):
     beside = sum(one.contribution for one in signals)
     values = {"base": 0.0, "score": score, "model_contribution": score - beside}
     verdict = make_verdict(comment.id, signals=signals, **values)
-    return lean_on(verdict, comment, TAUGHT, word_hashes=hash_words(text), promised=PROMISED)
+    return lean_on(verdict, comment, LEARNED, word_hashes=hash_words(text), promised=PROMISED)
 
 
 @pytest.mark.parametrize("name", ["offer_after_remarks", "added_by_edit", "dormant_account"])
@@ -72,7 +72,7 @@ def test_a_verdict_says_why_spam_starts_higher_than_the_version_promises(score, 
 
 
 def test_a_cutoff_moves_for_no_comment_to_which_decisions_add_nothing(monkeypatch):
-    monkeypatch.setattr(type(TAUGHT), "lean", lambda *_, **__: LEAST_LEAN / 2)
+    monkeypatch.setattr(type(LEARNED), "lean", lambda *_, **__: LEAST_LEAN / 2)
 
     judged = leant(SPAM.format("anew"), score=1.0)
 
@@ -85,18 +85,18 @@ NAMING_CUTOFFS = Cutoffs(ham_cutoff=0.04, spam_cutoff=0.998)
 
 def judged(comment, examples, outcome=Outcome.UNSURE, **changes):
     verdict = make_verdict(comment.id, outcome, signals=(), **changes)
-    taught = learn_all(examples, salt=SALT)
-    return lean_on(verdict, comment, taught, word_hashes=None, promised=NAMING_CUTOFFS)
+    learned = learn_all(examples, salt=SALT)
+    return lean_on(verdict, comment, learned, word_hashes=None, promised=NAMING_CUTOFFS)
 
 
 def examples_on(text: str, **changes) -> list:
     other = "I had the same trouble, and yes, it was the valve of the other side"
-    taught = [
+    learned = [
         make_example(n, features=features_of(f"{text} {n}", **changes), frozen=0.0)
         for n in range(1, 7)
     ]
     against = [make_example(20 + n, f"{other} {n}", is_spam=False, frozen=0.0) for n in range(6)]
-    return [*taught, *against]
+    return [*learned, *against]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from service.domain.comment import CommentId, Lane, SiteId
 from service.domain.decision import Ruling
 from service.learning.features import Features, Hand, TrainingExample, copy_keys, count_features
 from service.moderation.decisions import decide_comment
-from service.stores.taught import TaughtKeeper
+from service.stores.learning_cache import LearningCache
 from tests.factories import SITE, make_comment
 from tests.fakes import submit_one
 
@@ -65,9 +65,9 @@ def decide_some(services, count: int = 12, **changes) -> list[Case]:
     return made
 
 
-def keeper_over(stores, **options) -> TaughtKeeper:
-    """Return the keeper of a new worker over these stores."""
+def cache_over(stores, **options) -> LearningCache:
+    """Return the cache of a new worker over these stores."""
     values = {"audit_share": 0.02, "salt": SALT, "recheck_seconds": 0}
-    return TaughtKeeper(
+    return LearningCache(
         stores.decisions, stores.cases, stores.sites, stores.users, **(values | options)
     )

@@ -12,8 +12,8 @@ from service.domain.site import SiteSettings
 from service.domain.user import Role
 from service.learning.features import TrainingExample
 from service.learning.judging import example_of
+from service.learning.learned_state import LearnedState, learn_all
 from service.learning.numbers import EXAMPLE_BLOCK, MOST_EXAMPLES
-from service.learning.taught import Taught, learn_all
 from service.stores.sql.cases import CaseStore
 from service.stores.sql.decisions import DecisionStore
 from service.stores.sql.people import UserStore
@@ -32,8 +32,8 @@ _Read = tuple[TrainingExample, datetime]
 
 
 @dataclass(eq=False)
-class TaughtKeeper:
-    """Holds what all decisions in force taught, updated when they change.
+class LearningCache:
+    """Caches what all decisions in force teach, and updates it when they change.
 
     The state depends on the database only, so it is the same in every process. At most the `most`
     newest decisions are read; older ones are dropped in blocks of `block` numbers, so that a new
@@ -54,14 +54,14 @@ class TaughtKeeper:
 
     def __post_init__(self) -> None:
         self._lock = threading.Lock()
-        self._taught = Taught(salt=self.salt)
+        self._learned = LearnedState(salt=self.salt)
         self._read: dict[int, _Read] = {}
         self._owners: frozenset[str] = frozenset()
         self._version: tuple[int, int] | None = None
         self._checked_at = self._read_at = float("-inf")
 
-    def current(self) -> Taught:
-        """Return the features, at most `recheck_seconds` old. Raise `StoreUnavailableError`."""
+    def current(self) -> LearnedState:
+        """Return the state, at most `recheck_seconds` old. Raise `StoreUnavailableError`."""
         with self._lock:
             now = self.monotonic()
             if now - self._checked_at >= self.recheck_seconds:
@@ -71,7 +71,7 @@ class TaughtKeeper:
                     self._learn()
                     self._version, self._read_at = version, now
                 self._checked_at = now
-            return self._taught
+            return self._learned
 
     def _learn(self) -> None:
         """Update the state to the decisions in force now."""
@@ -86,15 +86,15 @@ class TaughtKeeper:
             for number, _ in training_decisions
             if number in self._read and _counts(*self._read[number], settings)
         ]
-        known = [one.example for one in self._taught.learnt]
+        known = [one.example for one in self._learned.examples]
         # By identity, because an example is read once and never changes.
-        goes_on = len(known) <= len(examples) and all(
+        grows = len(known) <= len(examples) and all(
             a is b for a, b in zip(known, examples, strict=False)
         )
-        if not goes_on:
-            self._taught = learn_all(examples, salt=self.salt)
+        if not grows:
+            self._learned = learn_all(examples, salt=self.salt)
         elif len(examples) > len(known):
-            self._taught = self._taught.after(examples[len(known) :])
+            self._learned = self._learned.after(examples[len(known) :])
 
     def _find_training_decisions(self) -> Sequence[tuple[int, CommentId]]:
         """Return the newest training decisions: all, or those since the start of a block."""

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from service.domain.comment import Author
 from service.learning.features import Hand, TrainingExample
+from service.learning.learned_state import LearnedState, learn_all
 from service.learning.numbers import BOUND, CUTOFF_MARGIN, UNPROMISED_MARGIN
 from service.learning.own_cutoffs import Outermost, Predicted, find_outermost
 from service.learning.residual import Shared
-from service.learning.taught import Taught, learn_all
 from service.scoring.conclude import logit
 from service.scoring.weights import Cutoffs
 from tests.factories import SITE
@@ -34,8 +34,8 @@ _decisions = st.lists(
 )
 
 
-def by(taught: Taught, features=_NEXT_SPAM, *, site=SITE, frozen=0.0) -> float:
-    return taught.lean(site, features, frozen=frozen) or 0.0
+def by(learned: LearnedState, features=_NEXT_SPAM, *, site=SITE, frozen=0.0) -> float:
+    return learned.lean(site, features, frozen=frozen) or 0.0
 
 
 def examples_of(drawn) -> list[TrainingExample]:
@@ -54,22 +54,20 @@ def examples_of(drawn) -> list[TrainingExample]:
     ]
 
 
-def state(taught: Taught) -> list[bytes]:
+def state(learned: LearnedState) -> list[bytes]:
     """Return all that is learnt as bytes: every table, belief, count and prediction."""
-    shared, ledger = taught.shared, taught.ledger
+    shared, ledger, sites = learned.shared, learned.ledger, sorted(learned.sites.items())
     tables = [
-        table
-        for _, site in sorted(taught.sites.items())
-        for table in (site.residual._weights, site.residual._squares)
+        table for _, site in sites for table in (site.residual._weights, site.residual._squares)
     ]
     told = [
-        *((name, s.evidence, s.outermost, s.predicted) for name, s in sorted(taught.sites.items())),
+        *((name, s.evidence, s.outermost, s.predicted) for name, s in sites),
         sorted(shared._numbers.items()),
-        sorted(taught.n_examples.items()),
-        sorted(taught.records.items()),
+        sorted(learned.n_examples.items()),
+        sorted(learned.records.items()),
         *(sorted(one.items()) for one in (ledger._taught, ledger._days, ledger._copies)),
-        [one.gradient for one in taught.learnt],
-        sorted(taught.evidence._points.items()),
+        [one.gradient for one in learned.examples],
+        sorted(learned.evidence._points.items()),
     ]
     own = [table.tobytes() for table in tables]
     return [*own, *tables_of(shared), *(repr(one).encode() for one in told)]
@@ -78,10 +76,10 @@ def state(taught: Taught) -> list[bytes]:
 @settings(deadline=None, max_examples=15)
 @given(drawn=_decisions, frozen=st.floats(-20, 20))
 def test_what_is_added_stays_within_its_bound(drawn, frozen):
-    taught = learn_all(examples_of(drawn), salt=SALT)
+    learned = learn_all(examples_of(drawn), salt=SALT)
 
     for site in ("one", "two", "three"):
-        assert abs(by(taught, site=at(site), frozen=frozen)) <= BOUND
+        assert abs(by(learned, site=at(site), frozen=frozen)) <= BOUND
 
 
 def test_a_residual_that_only_hurts_goes_unused():
@@ -132,10 +130,10 @@ def test_a_new_site_begins_from_what_two_sisters_taught():
         for n in range(1, 80)
     ]
 
-    taught = learn_all(sisters, salt=SALT)
+    learned = learn_all(sisters, salt=SALT)
 
-    assert by(taught, _NEXT_SPAM, site=at("new")) > 0.3
-    assert by(taught, _NEXT_HAM, site=at("new")) < -0.3
+    assert by(learned, _NEXT_SPAM, site=at("new")) > 0.3
+    assert by(learned, _NEXT_HAM, site=at("new")) < -0.3
 
 
 def test_a_key_that_rejects_all_is_found_out_and_what_it_taught_goes():

@@ -1,4 +1,4 @@
-"""The state that the decisions in force have taught: a pure function of them and their order.
+"""The state that the decisions in force teach: a pure function of them and their order.
 
 Learning one more is the same as learning all from the beginning, to the last bit, and so is
 learning without one that was taken back: the database is the truth, this can always be made again.
@@ -81,7 +81,7 @@ MOST_BEHIND = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Learnt:
+class LearnedExample:
     """A training example and what it did to its site's residual: a gradient in log-odds, or 0."""
 
     example: TrainingExample
@@ -89,8 +89,8 @@ class Learnt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SiteTaught:
-    """What one site's own decisions have taught it."""
+class SiteState:
+    """What one site has learned from its own decisions."""
 
     residual: Residual
     evidence: Evidence = field(default_factory=Evidence)
@@ -99,16 +99,16 @@ class SiteTaught:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Taught:
-    """What all sites were taught. It never changes: learning more makes another one.
+class LearnedState:
+    """What all sites have learned. It never changes: learning more makes another one.
 
     `n_examples` are each site's that may teach, `records` those of all hands but owners'. `salt`
     keys the hashes of features. `evidence` is what became of the weights that were set.
     """
 
     salt: int = 0
-    learnt: tuple[Learnt, ...] = ()
-    sites: Mapping[SiteId, SiteTaught] = field(default_factory=dict)
+    examples: tuple[LearnedExample, ...] = ()
+    sites: Mapping[SiteId, SiteState] = field(default_factory=dict)
     shared: Shared = field(default_factory=Shared)
     n_examples: Counter[SiteId] = field(default_factory=Counter)
     records: Mapping[str, HandRecord] = field(default_factory=dict)
@@ -117,9 +117,9 @@ class Taught:
 
     def lean(self, site_id: SiteId, features: Features, *, frozen: float) -> float | None:
         """Return the log-odds that decisions add to a comment, or None without decisions."""
-        if not self.learnt:
+        if not self.examples:
             return None
-        site = self.sites.get(site_id, _UNTAUGHT)
+        site = self.sites.get(site_id, _NEW_SITE)
         moved = moves(site.residual.of(features), self.shared.of(features), site.evidence.n)
         mixed = site.evidence.mix(frozen, moved)
         return min(max(mixed - frozen, -BOUND), BOUND)
@@ -129,11 +129,11 @@ class Taught:
 
         `frozen` are the log-odds without what decisions taught.
         """
-        return self.sites.get(site_id, _UNTAUGHT).outermost.within(promised, frozen=frozen)
+        return self.sites.get(site_id, _NEW_SITE).outermost.within(promised, frozen=frozen)
 
     def parts(self, site_id: SiteId, features: Features) -> FloatArray:
         """Return the log-odds towards spam that each feature adds, unbounded."""
-        site = self.sites.get(site_id, _UNTAUGHT)
+        site = self.sites.get(site_id, _NEW_SITE)
         lent: FloatArray = _lent(site.evidence.n) * self.shared.parts(features)
         return lent + site.residual.parts(features)
 
@@ -144,17 +144,17 @@ class Taught:
 
         At most `MOST_BEHIND`, the weightiest first, of those made by the day `until`.
         """
-        site = self.sites.get(site_id, _UNTAUGHT)
+        site = self.sites.get(site_id, _NEW_SITE)
         spread = site.residual.spread(features)
         moved = [
             (-one.gradient * by * site.residual.gather(spread, one.example.features), one.example)
-            for one in self.learnt
+            for one in self.examples
             if one.gradient and one.example.site_id == site_id and one.example.day <= until
         ]
         most = heapq.nlargest(MOST_BEHIND, moved, key=lambda one: one[0])
         return tuple(example.comment_id for towards, example in most if towards > 0.0)
 
-    def after(self, new: Sequence[TrainingExample]) -> "Taught":
+    def after(self, new: Sequence[TrainingExample]) -> "LearnedState":
         """Return the state after these later examples; it equals `learn_all` of all examples."""
         records = record_hands(new, self.records)
         outliers = outlier_teachers(records)
@@ -163,18 +163,18 @@ class Taught:
             slot_bits(n_examples[site_id]) != slot_bits(n) for site_id, n in self.n_examples.items()
         )
         if grows or outliers != outlier_teachers(self.records):
-            return learn_all([*(one.example for one in self.learnt), *new], salt=self.salt)
+            return learn_all([*(one.example for one in self.examples), *new], salt=self.salt)
         return _go_on(replace(self, n_examples=n_examples, records=records), new)
 
 
-_UNTAUGHT = SiteTaught(residual=Residual(bits=0, rate=RATE, bound=BOUND))
+_NEW_SITE = SiteState(residual=Residual(bits=0, rate=RATE, bound=BOUND))
 
 
-def learn_all(examples: Sequence[TrainingExample], *, salt: int) -> Taught:
+def learn_all(examples: Sequence[TrainingExample], *, salt: int) -> LearnedState:
     """Return the state that these training examples teach, in their order."""
     records = record_hands(examples)
     n_examples = _count(examples, outlier_teachers(records))
-    return _go_on(Taught(salt=salt, n_examples=n_examples, records=records), examples)
+    return _go_on(LearnedState(salt=salt, n_examples=n_examples, records=records), examples)
 
 
 def _count(examples: Sequence[TrainingExample], outliers: frozenset[str]) -> Counter[SiteId]:
@@ -192,7 +192,7 @@ def _lent(n_decisions: int) -> float:
     return SHARED_FADES / (SHARED_FADES + n_decisions)
 
 
-def _go_on(begun: Taught, examples: Sequence[TrainingExample]) -> Taught:
+def _go_on(begun: LearnedState, examples: Sequence[TrainingExample]) -> LearnedState:
     learning = {
         site_id: _LearningSite(begun.sites.get(site_id), begun.n_examples[site_id])
         for site_id in dict.fromkeys(example.site_id for example in examples)
@@ -200,7 +200,7 @@ def _go_on(begun: Taught, examples: Sequence[TrainingExample]) -> Taught:
     outliers = outlier_teachers(begun.records)
     shared, ledger = deepcopy(begun.shared), begun.ledger.copy()
     evidence = begun.evidence.copy()
-    learnt = []
+    learned = []
     for example in examples:
         weight = 0.0 if example.teacher in outliers else ledger.weigh(example)
         gradient = learning[example.site_id].learn(example, shared, weight)
@@ -213,10 +213,10 @@ def _go_on(begun: Taught, examples: Sequence[TrainingExample]) -> Taught:
                 is_spam=example.is_spam,
                 weight=weight,
             )
-        learnt.append(Learnt(example=example, gradient=gradient))
+        learned.append(LearnedExample(example=example, gradient=gradient))
     return replace(
         begun,
-        learnt=(*begun.learnt, *learnt),
+        examples=(*begun.examples, *learned),
         sites={**begun.sites, **{site_id: one.done() for site_id, one in learning.items()}},
         shared=shared,
         ledger=ledger,
@@ -227,10 +227,10 @@ def _go_on(begun: Taught, examples: Sequence[TrainingExample]) -> Taught:
 class _LearningSite:
     """One site while it learns, apart from what it was before."""
 
-    def __init__(self, before: SiteTaught | None, n_examples: int) -> None:
+    def __init__(self, before: SiteState | None, n_examples: int) -> None:
         if before is None:
             residual = Residual(bits=slot_bits(n_examples), rate=RATE, bound=BOUND)
-            before = SiteTaught(residual=residual)
+            before = SiteState(residual=residual)
         self._residual = deepcopy(before.residual)
         self._evidence = before.evidence
         self._predicted = list(before.predicted)
@@ -253,9 +253,9 @@ class _LearningSite:
             features, frozen=example.frozen, is_spam=example.is_spam, weight=weight
         )
 
-    def done(self) -> SiteTaught:
+    def done(self) -> SiteState:
         newest = tuple(self._predicted[-CUTOFF_DECISIONS:])
-        return SiteTaught(
+        return SiteState(
             residual=self._residual,
             evidence=self._evidence,
             outermost=find_outermost(newest),
