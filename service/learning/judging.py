@@ -22,7 +22,7 @@ from service.learning.features import (
 )
 from service.learning.learned_state import LearnedState
 from service.learning.numbers import BOUND, PITCH_BOUND_TO_HAM
-from service.scoring import lean
+from service.scoring import residual
 from service.scoring.conclude import cutoffs_of, decide, is_beside, logistic
 from service.scoring.weights import SET_WEIGHTS, Cutoffs, Family
 from service.signals.judged_text import judged_text
@@ -30,10 +30,10 @@ from service.signals.offers import pitches
 
 # Of what does not stand in the text only the kind is kept with a verdict: the rest can be erased.
 _BESIDE = {
-    Kind.DOMAIN: lean.BY_AUTHORS_SITE,
-    Kind.NAME: lean.BY_NAME,
-    Kind.AUTHOR: lean.BY_AUTHORS_SITE,
-    Kind.POST: lean.BY_POST,
+    Kind.DOMAIN: residual.BY_AUTHORS_SITE,
+    Kind.NAME: residual.BY_NAME,
+    Kind.AUTHOR: residual.BY_AUTHORS_SITE,
+    Kind.POST: residual.BY_POST,
 }
 # Who ages an account by remarks teaches their words, too: what people approved of them says no
 # more for the first offer than the account's record does.
@@ -44,7 +44,7 @@ _BY_A_SITE = {"site": Hand.SITE, "report": Hand.REPORT}
 _DEFAULT = SiteSettings()
 
 
-def lean_on(
+def apply_residual(
     verdict: Verdict,
     comment: Comment,
     learned: LearnedState,
@@ -61,28 +61,30 @@ def lean_on(
     if verdict.degraded or not learned.examples or not settings.learns:
         return verdict
     features = count_features(comment, word_hashes, learned.salt)
-    found = _lean(verdict, comment, features, learned, promised, settings)
+    found = _find_signal(verdict, comment, features, learned, promised, settings)
     if found is None:
         return verdict
     signal, cutoffs = found
-    leaned = lean.add_lean(verdict, signal, cutoffs)
+    changed = residual.with_residual(verdict, signal, cutoffs)
     # Words are named where a person reads them: in doubt, and where decisions changed the outcome.
-    stays = verdict.outcome is leaned.outcome is not Outcome.UNSURE
+    stays = verdict.outcome is changed.outcome is not Outcome.UNSURE
     if signal is None or stays:
-        return leaned
+        return changed
     sign = math.copysign(1.0, signal.contribution)
     parts = sign * learned.parts(comment.site_id, features)
     named = name_heaviest(comment, features, parts, learned.salt)
     # Features in the text are marked there, others are named in the reason.
     beside = dict.fromkeys(_BESIDE[one.kind] for one in named if one.span is None)
     spans = sorted((one.span for one in named if one.span), key=lambda span: span.start)
-    higher = signal.signal.reason.endswith(lean.HIGHER_CUTOFF)
-    reason = lean.reason_of_lean(list(beside), higher_cutoff=higher)
+    higher = signal.signal.reason.endswith(residual.HIGHER_CUTOFF)
+    reason = residual.reason_of_residual(list(beside), higher_cutoff=higher)
     said = replace(signal, signal=replace(signal.signal, reason=reason, spans=tuple(spans)))
-    return replace(leaned, signals=tuple(said if one is signal else one for one in leaned.signals))
+    return replace(
+        changed, signals=tuple(said if one is signal else one for one in changed.signals)
+    )
 
 
-def _lean(
+def _find_signal(
     verdict: Verdict,
     comment: Comment,
     features: Features,
@@ -95,14 +97,14 @@ def _lean(
     def here(frozen: float) -> Cutoffs:
         return cutoffs_of(settings, learned.cutoffs(comment.site_id, promised, frozen=frozen))
 
-    frozen = lean.frozen_score(verdict)
+    frozen = residual.frozen_score(verdict)
     cutoffs = here(frozen)
     if any(map(is_beside, verdict.signals)):
         # What is held back depends on the cutoffs, and they on whether the version alone calls it
         # spam.
         cutoffs = here(_held_at(verdict, here(math.inf)))
         frozen = _held_at(verdict, cutoffs)
-    by = learned.lean(comment.site_id, features, frozen=frozen)
+    by = learned.residual_of(comment.site_id, features, frozen=frozen)
     # Nor does what approvals add say anything where they were earned by other content.
     was_aged = any(one.signal.name in _AGED and one.contribution > 0 for one in verdict.signals)
     if by is None or (by < 0 and was_aged):
@@ -110,12 +112,12 @@ def _lean(
     promised_here = here(math.inf)
     higher = cutoffs.spam_cutoff > promised_here.spam_cutoff
     by = max(by, -PITCH_BOUND_TO_HAM) if pitches(comment) else by
-    signal = lean.lean_signal(by, bound=BOUND, higher_cutoff=higher)
+    signal = residual.residual_signal(by, bound=BOUND, higher_cutoff=higher)
     return signal, cutoffs if signal else promised_here
 
 
 def _held_at(verdict: Verdict, cutoffs: Cutoffs) -> float:
-    return lean.frozen_score(
+    return residual.frozen_score(
         replace(verdict, ham_cutoff=cutoffs.ham_cutoff, spam_cutoff=cutoffs.spam_cutoff)
     )
 
@@ -161,7 +163,7 @@ def make_example(
     salt: int,
 ) -> TrainingExample:
     """Return the training example of a decision on a judged comment."""
-    frozen = lean.frozen_score(verdict)
+    frozen = residual.frozen_score(verdict)
     cutoffs = Cutoffs(ham_cutoff=verdict.ham_cutoff, spam_cutoff=verdict.spam_cutoff)
     word_hashes = hash_words(comment.text)
     features = count_features(comment, word_hashes, salt)

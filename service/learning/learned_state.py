@@ -115,7 +115,7 @@ class LearnedState:
     ledger: Ledger = field(default_factory=Ledger)
     evidence: LocalEvidence = field(default_factory=LocalEvidence)
 
-    def lean(self, site_id: SiteId, features: Features, *, frozen: float) -> float | None:
+    def residual_of(self, site_id: SiteId, features: Features, *, frozen: float) -> float | None:
         """Return the log-odds that decisions add to a comment, or None without decisions."""
         if not self.examples:
             return None

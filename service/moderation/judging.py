@@ -20,7 +20,7 @@ from service.domain.sender import History
 from service.domain.site import SiteSettings
 from service.domain.verdict import Outcome, RuleFacts, Verdict
 from service.learning.evidence import LearntForComment, LocalEvidence, with_learnt_lists
-from service.learning.judging import lean_on
+from service.learning.judging import apply_residual
 from service.learning.learned_state import LearnedState
 from service.moderation.announcing import wake_deliverers, write_verdict_messages
 from service.moderation.remembering import forget_erased, gather_whole
@@ -139,7 +139,7 @@ def judge_with_outputs(
             instruction=entry.instruction if entry else None,
             learnt=LearntForComment(sent[index], evidence[index]),
         )
-        verdict = lean_on(
+        verdict = apply_residual(
             verdict,
             comment,
             learned,

@@ -18,7 +18,7 @@ from service.domain.sender import History
 from service.moderation.acts import counting_act
 from service.moderation.announcing import undo_rulings
 from service.ports.services import Services
-from service.scoring.lean import recorded_lean
+from service.scoring.residual import recorded_residual
 
 log = logging.getLogger(__name__)
 
@@ -221,8 +221,8 @@ def decisions_behind(case: Case, services: Services) -> tuple[Case, ...]:
     from service.learning.features import count_features
 
     comment, verdict = case.comment, case.verdict
-    lean = recorded_lean(verdict) if verdict else None
-    if verdict is None or lean is None or not comment.text:
+    residual = recorded_residual(verdict) if verdict else None
+    if verdict is None or residual is None or not comment.text:
         return ()
     try:
         learned = services.learned()
@@ -231,7 +231,7 @@ def decisions_behind(case: Case, services: Services) -> tuple[Case, ...]:
     ids = learned.behind(
         comment.site_id,
         count_features(comment, None, learned.salt),
-        by=lean.contribution,
+        by=residual.contribution,
         until=verdict.judged_at.toordinal(),
     )
     found = services.cases.find([one for one in ids if one != comment.id]) if ids else []

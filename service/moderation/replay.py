@@ -9,7 +9,7 @@ from service.domain.decision import Decision, Ruling
 from service.domain.sender import History
 from service.domain.verdict import Outcome, Verdict
 from service.learning.features import Hand
-from service.learning.judging import lean_on, make_example
+from service.learning.judging import apply_residual, make_example
 from service.learning.learned_state import LearnedState
 from service.moderation.judging import is_audited, judge_comments
 from service.ports.models import JudgingModel
@@ -57,7 +57,9 @@ def replay(
         verdicts = judge_comments([one.comment for one in some], model, histories=unknown, now=now)
         for archived, frozen in zip(some, verdicts, strict=True):
             comment = archived.comment
-            learning = lean_on(frozen, comment, learned, word_hashes=None, promised=model.cutoffs)
+            learning = apply_residual(
+                frozen, comment, learned, word_hashes=None, promised=model.cutoffs
+            )
             audited = is_audited(comment.id, audit_share)
             asked = decides_all or audited or learning.outcome is Outcome.UNSURE
             if asked and not learning.degraded:

@@ -30,7 +30,7 @@ PROMOTION_SEAM = "promotion_seam"
 # Chosen out of fold (2026-11-26): 198 of 222 seams are found to the sentence; 178 of 15,922 ham
 # have one.
 _MARKED = 1.5
-_MOST_LEAN = 5.0
+_MOST_LOG_ODDS = 5.0
 
 
 def place_seam(
@@ -47,10 +47,10 @@ def place_seam(
         return tuple(signals)
     segments = segments_of(comment)
     shift = find_shift(segments, _hints(segments, output))
-    lean = min(max(logit(output.p_spam), -_MOST_LEAN), _MOST_LEAN)
-    if shift is None or shift.log_odds + lean < 0.0:
+    model_log_odds = min(max(logit(output.p_spam), -_MOST_LOG_ODDS), _MOST_LOG_ODDS)
+    if shift is None or shift.log_odds + model_log_odds < 0.0:
         return tuple(signals)
-    placed = Shift(first=shift.first, last=shift.last, log_odds=shift.log_odds + lean)
+    placed = Shift(first=shift.first, last=shift.last, log_odds=shift.log_odds + model_log_odds)
     seam = describe_shift(placed, segments)
     fired = [signal for signal in signals if signal.name == abrupt_shift.name]
     if not fired:

@@ -4,7 +4,7 @@ from service.domain.decision import BY_STAFF, EDIT_POLICY, Decision, Ruling
 from service.domain.list_entry import Effect, EntryKind, Instruction
 from service.domain.verdict import Outcome, Verdict, WeighedSignal, WeightKind
 from service.scoring.conclude import decide
-from service.scoring.lean import HIGHER_CUTOFF, SITE_DECISIONS, beside_of, quote_lean
+from service.scoring.residual import HIGHER_CUTOFF, SITE_DECISIONS, beside_of, quote_residual
 from service.scoring.rules import REASONS
 from service.scoring.weights import Cutoffs
 
@@ -115,7 +115,7 @@ def _about_signal(weighed: WeighedSignal, text: str) -> str:
     higher = weighed.signal.reason[len(reason) :]
     reason = reason[:1].upper() + reason[1:]
     if weighed.signal.name == SITE_DECISIONS:
-        quoted = ", ".join(f"“{words}”" for words in quote_lean(weighed.signal, text))
+        quoted = ", ".join(f"“{words}”" for words in quote_residual(weighed.signal, text))
         also = " and by" if beside_of(weighed.signal.reason) else ", mostly by"
         reason = f"{reason}{also} {quoted}" if quoted else reason
     if weighed.weight == 0.0:

@@ -8,7 +8,7 @@ from service.domain.comment import FormEvidence
 from service.domain.decision import Ruling
 from service.domain.verdict import WeightKind
 from service.moderation.decisions import decide_comment, undo_decision
-from service.scoring.lean import SITE_DECISIONS, frozen_score
+from service.scoring.residual import SITE_DECISIONS, frozen_score
 from tests.databases import fresh_stores
 from tests.factories import OTHER_SITE
 from tests.fakes import ForgetfulHistory, make_services, make_site
@@ -28,7 +28,7 @@ def services(stores):
     )
 
 
-def lean_of(verdict) -> float:
+def residual_of(verdict) -> float:
     return sum(one.contribution for one in verdict.signals if one.signal.name == SITE_DECISIONS)
 
 
@@ -38,8 +38,8 @@ def test_the_next_comment_knows_of_every_decision_and_adds_up_to_the_last_digit(
     decide_some(services)
     after = post(services, SPAM.format("seventy")).verdict
 
-    assert lean_of(before) == 0.0
-    assert lean_of(after) > 1.0
+    assert residual_of(before) == 0.0
+    assert residual_of(after) > 1.0
     total = after.base + after.model_contribution
     for one in after.signals:
         total += one.contribution

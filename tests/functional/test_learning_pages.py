@@ -8,7 +8,7 @@ from service.domain.case import CaseFilter, State
 from service.domain.decision import Ruling
 from service.moderation.decisions import undo_decision
 from service.moderation.revise import withdraw_comment
-from service.scoring.lean import recorded_lean
+from service.scoring.residual import recorded_residual
 from tests.factories import OTHER_SITE, SITE
 from tests.fakes import make_services, make_site
 from tests.functional.moderators import hidden_fields, that_learn, words
@@ -36,12 +36,12 @@ def test_a_comments_page_names_the_words_and_the_decisions_that_its_verdict_lean
 
     page = client.get(f"/review/comments/{case.comment.id}")
 
-    lean = recorded_lean(case.verdict)
+    residual = recorded_residual(case.verdict)
     line = re.search(r"This site&#39;s decisions, mostly by.*?</tr>", page.text, re.DOTALL)[0]
     quoted = re.findall(r"<q><bdi>([^<]+)</bdi></q>", line)
     assert 1 <= len(quoted) <= 3
     assert all(one in case.comment.text for one in quoted)
-    assert lean.contribution > 0
+    assert residual.contribution > 0
     assert "for spam" in line
     assert len(behind(page)) == 3
     assert set(behind(page)) <= {one.comment.id for one in decided}
@@ -92,7 +92,7 @@ def test_what_a_site_taught_is_forgotten_after_a_confirmation_and_logged(service
     assert answer.status_code == 303
     assert "is forgotten; the decisions stay" in words(client.get(PAGE))
     assert services.sites.get(SITE).settings.learns_since == services.clock()
-    assert recorded_lean(post(services, SPAM.format("x")).verdict) is None
+    assert recorded_residual(post(services, SPAM.format("x")).verdict) is None
     assert services.cases.count(CaseFilter(state=State.DECIDED)) == 12
     assert re.search(r"<details class=\"sure\"><summary[^>]*>Forget what", page.text)
     acts = [entry.detail for entry in services.audit_log.recent(subject=SITE)]

@@ -12,7 +12,7 @@ from service.domain.comment import Label, Post
 from service.domain.decision import EDIT_POLICY, KEPT_BY_STAFF, KEPT_FEW_WORDS, KEPT_WORDS, Decision
 from service.domain.text import Phrase, unescape
 from service.domain.verdict import Span, Verdict, WeighedSignal
-from service.scoring import lean
+from service.scoring import residual
 from service.scoring.rules import REASONS
 from service.scoring.weights import SET_WEIGHTS, Family
 from service.signals.detectors.seam import BETWEEN_REMARKS, INTO_ADVERT, INTO_REMARK
@@ -34,9 +34,9 @@ _KEPT_BECAUSE = {
     KEPT_BY_STAFF: noted("Somebody who may moderate at the site made the edit."),
 }
 _BESIDE = {
-    lean.BY_NAME: noted("the shape of the author's name"),
-    lean.BY_AUTHORS_SITE: noted("the author's site"),
-    lean.BY_POST: noted("the post"),
+    residual.BY_NAME: noted("the shape of the author's name"),
+    residual.BY_AUTHORS_SITE: noted("the author's site"),
+    residual.BY_POST: noted("the post"),
 }
 # Texts for a seam if the verdict is unsure, and if it is ham.
 _DOUBTFUL = {
@@ -220,7 +220,7 @@ def evidence(case: Case) -> list[Evidence]:
     lines = []
     for weighed in verdict.signals:
         number = next(numbers, None) if weighed.signal.spans else None
-        if weighed.signal.name == lean.SITE_DECISIONS:
+        if weighed.signal.name == residual.SITE_DECISIONS:
             lines.append(_decisions(weighed, case.comment.text, number))
             continue
         phrase = Phrase.of(weighed.signal.reason)
@@ -233,13 +233,13 @@ def evidence(case: Case) -> list[Evidence]:
 
 def _decisions(weighed: WeighedSignal, text: str, number: int | None) -> Evidence:
     """Return the evidence of the site's decisions, with the words of the comment they weigh."""
-    quotes = lean.quote_lean(weighed.signal, text)
-    beside = [gettext(_BESIDE.get(one, one)) for one in lean.beside_of(weighed.signal.reason)]
+    quotes = residual.quote_residual(weighed.signal, text)
+    beside = [gettext(_BESIDE.get(one, one)) for one in residual.beside_of(weighed.signal.reason)]
     mostly = gettext("This site's decisions, mostly by")
     says = " ".join([mostly, ", ".join(beside)]) if beside else mostly
     if not beside and not quotes:
         says = gettext("This site's decisions")
-    higher = weighed.signal.reason.endswith(lean.HIGHER_CUTOFF)
+    higher = weighed.signal.reason.endswith(residual.HIGHER_CUTOFF)
     return Evidence(weighed=weighed, number=number, says=says, quotes=quotes, higher_cutoff=higher)
 
 

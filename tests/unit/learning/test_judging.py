@@ -6,10 +6,10 @@ from models.features import hash_words
 from service.domain.comment import Author, Post
 from service.domain.verdict import Outcome, Signal, WeighedSignal, WeightKind
 from service.learning.features import Kind, count_features, name_features
-from service.learning.judging import lean_on
+from service.learning.judging import apply_residual
 from service.learning.learned_state import learn_all
 from service.scoring.explanation import explain
-from service.scoring.lean import LEAST_LEAN, beside_of, recorded_lean
+from service.scoring.residual import LEAST_RESIDUAL, beside_of, recorded_residual
 from service.scoring.weights import Cutoffs
 from tests.factories import make_comment, make_verdict
 from tests.unit.learning.training_examples import HAM, SALT, SPAM, features_of, make_example
@@ -24,13 +24,15 @@ LEARNED = learn_all(
 )
 
 
-def leant(text: str, *, score: float = 0.0, signals=()):
+def judge(text: str, *, score: float = 0.0, signals=()):
     """Return the verdict on a text that its version gives this score, as decisions move it."""
     comment = make_comment(text)
     beside = sum(one.contribution for one in signals)
     values = {"base": 0.0, "score": score, "model_contribution": score - beside}
     verdict = make_verdict(comment.id, signals=signals, **values)
-    return lean_on(verdict, comment, LEARNED, word_hashes=hash_words(text), promised=PROMISED)
+    return apply_residual(
+        verdict, comment, LEARNED, word_hashes=hash_words(text), promised=PROMISED
+    )
 
 
 @pytest.mark.parametrize("name", ["offer_after_remarks", "added_by_edit", "dormant_account"])
@@ -42,15 +44,15 @@ def test_what_people_approved_of_an_aged_account_does_not_vouch_for_its_first_of
         kind=WeightKind.SET,
     )
 
-    ham, spam = (leant(text.format("anew"), score=1.0, signals=(sold,)) for text in (HAM, SPAM))
+    ham, spam = (judge(text.format("anew"), score=1.0, signals=(sold,)) for text in (HAM, SPAM))
 
-    assert recorded_lean(ham) is None
-    assert recorded_lean(spam).contribution > 0
+    assert recorded_residual(ham) is None
+    assert recorded_residual(spam).contribution > 0
 
 
 def test_what_people_approved_moves_a_pitch_to_ham_by_no_more_than_a_set_weight():
     stairs, pitch = (
-        recorded_lean(leant(f"{HAM.format('anew')} We built {what} for exactly this."))
+        recorded_residual(judge(f"{HAM.format('anew')} We built {what} for exactly this."))
         for what in ("stairs", "Ventilo")
     )
 
@@ -63,20 +65,20 @@ def test_a_verdict_says_why_spam_starts_higher_than_the_version_promises(score, 
     """What the version alone calls no spam needs more, as long as little was decided here."""
     text = SPAM.format("anew")
 
-    judged = leant(text, score=score)
+    judged = judge(text, score=score)
 
     said = "until more is decided here, spam starts at a higher probability."
     assert (judged.spam_cutoff > PROMISED.spam_cutoff) == higher
     assert any(line.endswith(said) for line in explain(judged, text)) == higher
-    assert said.rstrip(".") not in " ".join(beside_of(recorded_lean(judged).signal.reason))
+    assert said.rstrip(".") not in " ".join(beside_of(recorded_residual(judged).signal.reason))
 
 
 def test_a_cutoff_moves_for_no_comment_to_which_decisions_add_nothing(monkeypatch):
-    monkeypatch.setattr(type(LEARNED), "lean", lambda *_, **__: LEAST_LEAN / 2)
+    monkeypatch.setattr(type(LEARNED), "residual_of", lambda *_, **__: LEAST_RESIDUAL / 2)
 
-    judged = leant(SPAM.format("anew"), score=1.0)
+    judged = judge(SPAM.format("anew"), score=1.0)
 
-    assert recorded_lean(judged) is None
+    assert recorded_residual(judged) is None
     assert judged.spam_cutoff == PROMISED.spam_cutoff
 
 
@@ -86,7 +88,7 @@ NAMING_CUTOFFS = Cutoffs(ham_cutoff=0.04, spam_cutoff=0.998)
 def judged(comment, examples, outcome=Outcome.UNSURE, **changes):
     verdict = make_verdict(comment.id, outcome, signals=(), **changes)
     learned = learn_all(examples, salt=SALT)
-    return lean_on(verdict, comment, learned, word_hashes=None, promised=NAMING_CUTOFFS)
+    return apply_residual(verdict, comment, learned, word_hashes=None, promised=NAMING_CUTOFFS)
 
 
 def examples_on(text: str, **changes) -> list:
@@ -127,10 +129,10 @@ def test_no_words_are_sought_for_an_outcome_that_decisions_did_not_change():
 
     verdict = judged(comment, examples_on(text), Outcome.SPAM, model_contribution=10.0)
 
-    lean = recorded_lean(verdict)
-    assert lean.contribution > 0
-    assert lean.signal.spans == ()
-    assert beside_of(lean.signal.reason) == []
+    residual = recorded_residual(verdict)
+    assert residual.contribution > 0
+    assert residual.signal.spans == ()
+    assert beside_of(residual.signal.reason) == []
 
 
 def test_what_stands_beside_the_text_is_named_by_its_kind_alone():
@@ -142,9 +144,9 @@ def test_what_stands_beside_the_text_is_named_by_its_kind_alone():
 
     verdict = judged(comment, examples_on(SPAM, author=author, post=post))
 
-    lean = recorded_lean(verdict)
-    assert "its author's site" in beside_of(lean.signal.reason)
-    assert "radiators-now" not in lean.signal.reason
+    residual = recorded_residual(verdict)
+    assert "its author's site" in beside_of(residual.signal.reason)
+    assert "radiators-now" not in residual.signal.reason
     assert "its author's site" in " ".join(explain(verdict, comment.text))
 
 

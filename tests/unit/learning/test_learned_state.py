@@ -35,7 +35,7 @@ _decisions = st.lists(
 
 
 def by(learned: LearnedState, features=_NEXT_SPAM, *, site=SITE, frozen=0.0) -> float:
-    return learned.lean(site, features, frozen=frozen) or 0.0
+    return learned.residual_of(site, features, frozen=frozen) or 0.0
 
 
 def examples_of(drawn) -> list[TrainingExample]:

@@ -1,4 +1,4 @@
-"""Adds the signal of learning at once to a verdict, and concludes it again."""
+"""Adds the residual of a site's decisions to a verdict as a signal, and concludes it again."""
 
 import math
 from collections.abc import Sequence
@@ -17,16 +17,18 @@ HIGHER_CUTOFF = "; until more is decided here, spam starts at a higher probabili
 # A word that is quoted as a reason is no longer than this.
 _QUOTED_CHARS = 60
 # What is less changes nothing that a person could see, and is left out.
-LEAST_LEAN = 0.05
+LEAST_RESIDUAL = 0.05
 
 
-def lean_signal(by: float, *, bound: float, higher_cutoff: bool = False) -> WeighedSignal | None:
-    """Return the log-odds that decisions add as a weighed signal, or None below `LEAST_LEAN`.
+def residual_signal(
+    by: float, *, bound: float, higher_cutoff: bool = False
+) -> WeighedSignal | None:
+    """Return the log-odds that decisions add as a weighed signal, or None below `LEAST_RESIDUAL`.
 
     Its weight is the bound, towards spam or ham, and its strength the share of the bound.
-    `higher_cutoff` is that of `reason_of_lean`.
+    `higher_cutoff` is that of `reason_of_residual`.
     """
-    if abs(by) < LEAST_LEAN:
+    if abs(by) < LEAST_RESIDUAL:
         return None
     strength = min(abs(by) / bound, 1.0)
     weight = math.copysign(bound, by)
@@ -34,7 +36,7 @@ def lean_signal(by: float, *, bound: float, higher_cutoff: bool = False) -> Weig
         signal=Signal(
             name=SITE_DECISIONS,
             strength=strength,
-            reason=reason_of_lean([], higher_cutoff=higher_cutoff),
+            reason=reason_of_residual([], higher_cutoff=higher_cutoff),
         ),
         weight=weight,
         contribution=weight * strength,
@@ -42,7 +44,7 @@ def lean_signal(by: float, *, bound: float, higher_cutoff: bool = False) -> Weig
     )
 
 
-def reason_of_lean(beside: Sequence[str], *, higher_cutoff: bool) -> str:
+def reason_of_residual(beside: Sequence[str], *, higher_cutoff: bool) -> str:
     """Return the reason with what it leans on besides words and links of the text.
 
     `higher_cutoff` says that the verdict was compared with a cutoff above the promised one.
@@ -52,29 +54,29 @@ def reason_of_lean(beside: Sequence[str], *, higher_cutoff: bool) -> str:
 
 
 def beside_of(reason: str) -> list[str]:
-    """Return the `beside` of `reason_of_lean` for a reason that it returned."""
+    """Return the `beside` of `reason_of_residual` for a reason that it returned."""
     _, _, beside = reason.removesuffix(HIGHER_CUTOFF).partition(_MOSTLY)
     return beside.split(_AND) if beside else []
 
 
-def quote_lean(signal: Signal, text: str) -> list[str]:
+def quote_residual(signal: Signal, text: str) -> list[str]:
     """Return the words and links that the signal leans on; none if the text was erased."""
     words = (text[span.start : span.end] for span in signal.spans)
     plain = ("".join(filter(str.isprintable, word))[:_QUOTED_CHARS] for word in words)
     return list(dict.fromkeys(filter(None, plain)))
 
 
-def recorded_lean(verdict: Verdict) -> WeighedSignal | None:
+def recorded_residual(verdict: Verdict) -> WeighedSignal | None:
     """Return the signal that decisions added to a verdict, or None if they added none."""
     return next((one for one in verdict.signals if one.signal.name == SITE_DECISIONS), None)
 
 
-def add_lean(verdict: Verdict, lean: WeighedSignal | None, cutoffs: Cutoffs) -> Verdict:
-    """Return a verdict with this lean in place of its own, at these cutoffs.
+def with_residual(verdict: Verdict, residual: WeighedSignal | None, cutoffs: Cutoffs) -> Verdict:
+    """Return a verdict with this residual in place of its own, at these cutoffs.
 
     The verdict must not be degraded.
     """
-    signals = _found(verdict) if lean is None else (*_found(verdict), lean)
+    signals = _found(verdict) if residual is None else (*_found(verdict), residual)
     score, weighed = sum_up(verdict.base + verdict.model_contribution, signals, cutoffs)
     p_spam = logistic(score)
     effect = verdict.instruction.effect if verdict.instruction else None
