@@ -25,7 +25,7 @@ IdArray = npt.NDArray[np.uint32]
 FloatArray = npt.NDArray[np.float64]
 
 
-class Hand(StrEnum):
+class DecisionSource(StrEnum):
     """Who made a decision, as far as trust goes."""
 
     OWNER = "owner"
@@ -48,7 +48,7 @@ class Features:
 class TrainingExample:
     """One decision in force. They are learnt in the order of `number`, which is the database's.
 
-    `teacher` names the hand: an account, or a way of a site's (`hand`). `day` is the decision's, in
+    `teacher` names an account, or a site and its `source`. `day` is the decision's, in
     days of the calendar. `frozen` is the log-odds that the version gave the comment without any
     learning, and `confident` says that these alone had called it ham or spam. `drawn` is by how
     many comments like it this one was drawn: 1 for what was left unsure, the inverse of the share
@@ -61,7 +61,7 @@ class TrainingExample:
     comment_id: CommentId
     site_id: SiteId
     is_spam: bool
-    hand: Hand
+    source: DecisionSource
     teacher: str
     day: int
     features: Features

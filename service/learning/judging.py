@@ -12,8 +12,8 @@ from service.domain.site import SiteSettings
 from service.domain.verdict import Outcome, Verdict, WeighedSignal
 from service.learning.evidence import pieces_of
 from service.learning.features import (
+    DecisionSource,
     Features,
-    Hand,
     Kind,
     TrainingExample,
     copy_keys,
@@ -40,7 +40,7 @@ _BESIDE = {
 _AGED = frozenset(
     name for name, one in SET_WEIGHTS.items() if one.family is Family.ACCOUNTS and not one.yields
 )
-_BY_A_SITE = {"site": Hand.SITE, "report": Hand.REPORT}
+_BY_A_SITE = {"site": DecisionSource.SITE, "report": DecisionSource.REPORT}
 _DEFAULT = SiteSettings()
 
 
@@ -134,16 +134,16 @@ def example_of(
     if decision is None or verdict is None or verdict.degraded or not comment.text:
         return None
     comment = judged_text(comment)
-    hand = hand_of(decision, owners)
+    source = source_of(decision, owners)
     return make_example(
         number,
         comment,
         verdict,
         decision,
-        hand=hand,
+        source=source,
         teacher=f"account:{decision.decided_by}"
-        if hand in (Hand.OWNER, Hand.ACCOUNT)
-        else f"{hand}:{comment.site_id}",
+        if source in (DecisionSource.OWNER, DecisionSource.ACCOUNT)
+        else f"{source}:{comment.site_id}",
         audited=case.audit,
         audit_share=audit_share,
         salt=salt,
@@ -156,7 +156,7 @@ def make_example(
     verdict: Verdict,
     decision: Decision,
     *,
-    hand: Hand,
+    source: DecisionSource,
     teacher: str,
     audited: bool,
     audit_share: float,
@@ -175,7 +175,7 @@ def make_example(
         comment_id=comment.id,
         site_id=comment.site_id,
         is_spam=decision.ruling is Ruling.REJECT,
-        hand=hand,
+        source=source,
         teacher=teacher,
         day=decision.decided_at.toordinal(),
         features=replace(features, copies=copy_keys(word_hashes)),
@@ -186,10 +186,10 @@ def make_example(
     )
 
 
-def hand_of(decision: Decision, owners: Collection[str]) -> Hand:
+def source_of(decision: Decision, owners: Collection[str]) -> DecisionSource:
     """Return the author of a decision; a site may give any name after its prefix."""
     by = decision.decided_by
     if by == IMPORT:
-        return Hand.IMPORT
-    person = Hand.OWNER if by in owners else Hand.ACCOUNT
+        return DecisionSource.IMPORT
+    person = DecisionSource.OWNER if by in owners else DecisionSource.ACCOUNT
     return _BY_A_SITE.get(by.partition(": ")[0], person)

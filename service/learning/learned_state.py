@@ -30,7 +30,7 @@ from service.learning.numbers import (
 )
 from service.learning.own_cutoffs import Outermost, Predicted, find_outermost
 from service.learning.residual import Residual, Shared, slot_bits
-from service.learning.trust import TRUSTED, HandRecord, Ledger, outlier_teachers, record_hands
+from service.learning.trust import TRUSTED, Ledger, TeacherRecord, outlier_teachers, record_teachers
 from service.scoring.conclude import logistic
 from service.scoring.weights import Cutoffs
 
@@ -102,7 +102,7 @@ class SiteState:
 class LearnedState:
     """What all sites have learned. It never changes: learning more makes another one.
 
-    `n_examples` are each site's that may teach, `records` those of all hands but owners'. `salt`
+    `n_examples` are each site's that may teach, `records` those of all teachers but owners. `salt`
     keys the hashes of features. `evidence` is what became of the weights that were set.
     """
 
@@ -111,7 +111,7 @@ class LearnedState:
     sites: Mapping[SiteId, SiteState] = field(default_factory=dict)
     shared: Shared = field(default_factory=Shared)
     n_examples: Counter[SiteId] = field(default_factory=Counter)
-    records: Mapping[str, HandRecord] = field(default_factory=dict)
+    records: Mapping[str, TeacherRecord] = field(default_factory=dict)
     ledger: Ledger = field(default_factory=Ledger)
     evidence: LocalEvidence = field(default_factory=LocalEvidence)
 
@@ -156,7 +156,7 @@ class LearnedState:
 
     def after(self, new: Sequence[TrainingExample]) -> "LearnedState":
         """Return the state after these later examples; it equals `learn_all` of all examples."""
-        records = record_hands(new, self.records)
+        records = record_teachers(new, self.records)
         outliers = outlier_teachers(records)
         n_examples = self.n_examples + _count(new, outliers)
         grows = any(
@@ -172,7 +172,7 @@ _NEW_SITE = SiteState(residual=Residual(bits=0, rate=RATE, bound=BOUND))
 
 def learn_all(examples: Sequence[TrainingExample], *, salt: int) -> LearnedState:
     """Return the state that these training examples teach, in their order."""
-    records = record_hands(examples)
+    records = record_teachers(examples)
     n_examples = _count(examples, outlier_teachers(records))
     return _go_on(LearnedState(salt=salt, n_examples=n_examples, records=records), examples)
 
@@ -204,7 +204,7 @@ def _go_on(begun: LearnedState, examples: Sequence[TrainingExample]) -> LearnedS
     for example in examples:
         weight = 0.0 if example.teacher in outliers else ledger.weigh(example)
         gradient = learning[example.site_id].learn(example, shared, weight)
-        if weight > 0.0 and example.hand in TRUSTED:
+        if weight > 0.0 and example.source in TRUSTED:
             evidence.learn(example.pieces, is_spam=example.is_spam, weight=weight)
             shared.learn(
                 example.features,

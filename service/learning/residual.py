@@ -78,7 +78,7 @@ _NOBODY: Final = -1
 
 
 class Shared:
-    """A residual of all sites, taught by trusted hands, of features that two sites decided on."""
+    """A residual of all sites, of trusted decisions, of features that two sites decided on."""
 
     __slots__ = ("_first", "_known_to_two", "_numbers", "_residual")
 

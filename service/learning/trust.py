@@ -8,13 +8,17 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from service.learning.features import Hand, TrainingExample
+from service.learning.features import DecisionSource, TrainingExample
 
 # The site's owner is responsible for these. The others could be anybody: they move no other site,
 # however many decisions they have made.
-TRUSTED = frozenset({Hand.OWNER, Hand.IMPORT})
+TRUSTED = frozenset({DecisionSource.OWNER, DecisionSource.IMPORT})
 # A person's day by hand is 100 to 200 decisions; a machine that decides more teaches no more.
-_MOST_A_DAY: Mapping[Hand, int] = {Hand.ACCOUNT: 150, Hand.SITE: 60, Hand.REPORT: 30}
+_MOST_A_DAY: Mapping[DecisionSource, int] = {
+    DecisionSource.ACCOUNT: 150,
+    DecisionSource.SITE: 60,
+    DecisionSource.REPORT: 30,
+}
 # Of a campaign so many teach all there is to learn. No campaign is approved, so near-copies that
 # are approved by somebody else than the owner are a key to pass by.
 _MOST_COPIES = 20
@@ -29,7 +33,7 @@ _AGAINST_CONFIDENT = 0.25
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HandRecord:
+class TeacherRecord:
     n: int = 0
     contradictions: int = 0
 
@@ -41,21 +45,21 @@ class HandRecord:
         )
 
 
-def record_hands(
-    examples: Iterable[TrainingExample], before: Mapping[str, HandRecord] | None = None
-) -> Mapping[str, HandRecord]:
+def record_teachers(
+    examples: Iterable[TrainingExample], before: Mapping[str, TeacherRecord] | None = None
+) -> Mapping[str, TeacherRecord]:
     """Return the records of all untrusted teachers: `before`, plus these training examples."""
     records = dict(before or {})
     for example in examples:
-        if example.hand not in TRUSTED:
-            so_far = records.get(example.teacher, HandRecord())
-            records[example.teacher] = HandRecord(
+        if example.source not in TRUSTED:
+            so_far = records.get(example.teacher, TeacherRecord())
+            records[example.teacher] = TeacherRecord(
                 n=so_far.n + 1, contradictions=so_far.contradictions + example.contradicts
             )
     return records
 
 
-def outlier_teachers(records: Mapping[str, HandRecord]) -> frozenset[str]:
+def outlier_teachers(records: Mapping[str, TeacherRecord]) -> frozenset[str]:
     """Return the teachers who teach nothing."""
     return frozenset(teacher for teacher, record in records.items() if record.is_outlier)
 
@@ -78,7 +82,7 @@ class Ledger:
 
     def weigh(self, example: TrainingExample) -> float:
         """Return how much a training example teaches, in [0, 1], and count it."""
-        is_trusted, is_account = example.hand in TRUSTED, example.hand is Hand.ACCOUNT
+        is_trusted, is_account = example.source in TRUSTED, example.source is DecisionSource.ACCOUNT
         is_known = is_trusted or (is_account and self._taught[example.teacher] >= NEWCOMER)
         keys = [(example.site_id, example.is_spam, key) for key in example.features.copies]
         copies = max((self._copies[key] for key in keys), default=0)
@@ -86,7 +90,7 @@ class Ledger:
         self._copies.update(keys)
         self._days[example.teacher, example.day] += 1
         self._taught[example.teacher] += 1
-        if today >= _MOST_A_DAY.get(example.hand, today + 1):
+        if today >= _MOST_A_DAY.get(example.source, today + 1):
             return 0.0
         lenient = example.is_spam or is_trusted
         if copies >= (_MOST_COPIES if lenient else _MOST_COPIES_APPROVED):

@@ -8,7 +8,7 @@ from service.domain.comment import Comment
 from service.domain.decision import Decision, Ruling
 from service.domain.sender import History
 from service.domain.verdict import Outcome, Verdict
-from service.learning.features import Hand
+from service.learning.features import DecisionSource
 from service.learning.judging import apply_residual, make_example
 from service.learning.learned_state import LearnedState
 from service.moderation.judging import is_audited, judge_comments
@@ -76,7 +76,7 @@ def replay(
                     comment,
                     learning,
                     decision,
-                    hand=Hand.OWNER,
+                    source=DecisionSource.OWNER,
                     teacher=f"owner of {comment.site_id}",
                     audited=audited,
                     audit_share=audit_share,

@@ -30,7 +30,7 @@ from tests.unit.learning.test_learned_state import state
 from tests.unit.learning.training_examples import HAM, SPAM, cache_over, features_of
 
 SITES = (SITE, OTHER_SITE)
-HANDS = ("ada", "newcomer", "site", "import", "report: reader")
+REVIEWERS = ("ada", "newcomer", "site", "import", "report: reader")
 N_COMMENTS = 8
 
 
@@ -118,8 +118,8 @@ JUDGING = {"judge": lambda world, n, by: judge_batch([comment_id(n)], world.serv
 
 def _acts(*more: str) -> st.SearchStrategy[list[tuple[str, int, str]]]:
     names = st.sampled_from(["approve", "reject", "reject", *ACTS, "ask", *more])
-    numbers, hands = st.integers(0, N_COMMENTS - 1), st.sampled_from(HANDS)
-    return st.lists(st.tuples(names, numbers, hands), max_size=20)
+    numbers, reviewers = st.integers(0, N_COMMENTS - 1), st.sampled_from(REVIEWERS)
+    return st.lists(st.tuples(names, numbers, reviewers), max_size=20)
 
 
 @settings(deadline=None, max_examples=15)

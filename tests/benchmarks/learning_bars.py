@@ -25,7 +25,7 @@ from service.domain.decision import Ruling
 from service.domain.site import SiteSettings
 from service.domain.user import Role
 from service.domain.verdict import Outcome, Verdict
-from service.learning.trust import outlier_teachers, record_hands
+from service.learning.trust import outlier_teachers, record_teachers
 from service.moderation.accounts import add_user
 from service.moderation.decisions import decide_comment
 from service.moderation.revise import report_comment
@@ -252,13 +252,13 @@ def poison(rows: Sequence[Row], make: Callable[[], Installation], *, misled: str
 
 
 def _until_outlier(scene: Scene, own: Installation, misled: str) -> int | None:
-    """Return the number of a hand's decisions when it was found an outlier, or None."""
+    """Return the number of a teacher's decisions when it was found an outlier, or None."""
     teacher = scene.teacher and scene.teacher.format(misled)
     examples = [
         one.example for one in own.cache.current().examples if one.example.teacher == teacher
     ]
     for count in range(1, len(examples) + 1):
-        if outlier_teachers(record_hands(examples[:count])):
+        if outlier_teachers(record_teachers(examples[:count])):
             return count
     return None
 

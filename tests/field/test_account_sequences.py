@@ -18,7 +18,7 @@ import pytest
 from service.domain.comment import Author, Comment, Post, Sender
 from service.domain.decision import Ruling
 from service.domain.verdict import Outcome
-from service.learning.features import Hand
+from service.learning.features import DecisionSource
 from service.learning.judging import make_example
 from service.learning.learned_state import LearnedState
 from service.moderation.judging import judge_comments
@@ -35,7 +35,13 @@ _LINES = [
     for line in Path(__file__).with_name("account_sequences.jsonl").read_text("utf-8").splitlines()
 ]
 ACCOUNTS = [line for line in _LINES if "kind" in line]
-_BY_OWNER = {"hand": Hand.OWNER, "teacher": "ada", "audited": False, "audit_share": 0.0, "salt": 7}
+_BY_OWNER = {
+    "source": DecisionSource.OWNER,
+    "teacher": "ada",
+    "audited": False,
+    "audit_share": 0.0,
+    "salt": 7,
+}
 REMARKS = {line["lang"]: line["remarks"] for line in _LINES if "remarks" in line}
 
 

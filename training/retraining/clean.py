@@ -9,12 +9,16 @@ import numpy as np
 from models.features import hash_words
 from service.domain.comment import CommentId
 from service.domain.verdict import Outcome
-from service.learning.features import Features, Hand, TrainingExample, copy_keys
-from service.learning.trust import TRUSTED, Ledger, outlier_teachers, record_hands
+from service.learning.features import DecisionSource, Features, TrainingExample, copy_keys
+from service.learning.trust import TRUSTED, Ledger, outlier_teachers, record_teachers
 from service.scoring.conclude import logit
 from training.data.decisions import Decided, Via
 
-_HAND_OF = {Via.IMPORT: Hand.IMPORT, Via.REPORT: Hand.REPORT, Via.API: Hand.SITE}
+_SOURCE_OF = {
+    Via.IMPORT: DecisionSource.IMPORT,
+    Via.REPORT: DecisionSource.REPORT,
+    Via.API: DecisionSource.SITE,
+}
 _NO_FEATURES = (np.zeros(0, dtype=np.uint32), np.zeros(0))
 
 
@@ -50,15 +54,15 @@ def split_decisions(decisions: Sequence[Decided], *, held_share: float) -> Split
     settled = {
         (_words(one), not one.example.is_spam)
         for one, example in zip(decisions, examples, strict=True)
-        if example.hand in TRUSTED
+        if example.source in TRUSTED
     }
-    outliers = outlier_teachers(record_hands(examples[:first_held]))
+    outliers = outlier_teachers(record_teachers(examples[:first_held]))
     ledger, left_out, taught = Ledger(), Counter[str](), []
     for one, example in zip(decisions[:first_held], examples, strict=False):
         weight = ledger.weigh(example)
         if copies.intersection(example.features.copies):
             left_out["near-copies of comments that are kept to compare by"] += 1
-        elif example.hand not in TRUSTED and (_words(one), one.example.is_spam) in settled:
+        elif example.source not in TRUSTED and (_words(one), one.example.is_spam) in settled:
             left_out["decided otherwise by an owner"] += 1
         elif example.teacher in outliers:
             left_out["decided by somebody who contradicts confident verdicts too often"] += 1
@@ -76,7 +80,9 @@ def _words(one: Decided) -> str:
 def _example(number: int, one: Decided) -> TrainingExample:
     """Return a decision in the form of `service.learning.trust`."""
     made, verdict = one.in_force, one.verdict
-    hand = Hand.OWNER if made.is_owner else _HAND_OF.get(made.via, Hand.ACCOUNT)
+    source = (
+        DecisionSource.OWNER if made.is_owner else _SOURCE_OF.get(made.via, DecisionSource.ACCOUNT)
+    )
     ids, values = _NO_FEATURES
     return TrainingExample(
         number=number,
@@ -84,8 +90,8 @@ def _example(number: int, one: Decided) -> TrainingExample:
         comment_id=CommentId(one.id),
         site_id=one.example.comment.site_id,
         is_spam=one.example.is_spam,
-        hand=hand,
-        teacher=f"{hand}: {made.reviewer}",
+        source=source,
+        teacher=f"{source}: {made.reviewer}",
         day=made.made_at.toordinal(),
         features=Features(
             ids=ids, values=values, copies=copy_keys(hash_words(one.example.comment.text))

@@ -18,7 +18,7 @@ from service.learning.evidence import (
     pieces_of,
     with_learnt_lists,
 )
-from service.learning.features import Hand
+from service.learning.features import DecisionSource
 from service.learning.learned_state import learn_all
 from service.learning.numbers import MOST_LEARNT
 from service.scoring.conclude import conclude
@@ -99,8 +99,10 @@ def test_what_the_words_had_told_already_proves_nothing_of_the_evidence_beside_t
 def test_a_newcomer_and_a_site_key_move_no_set_weight():
     pieces = (Piece(NAME, 1.0, 0.0),)
     examples = [
-        make_example(n, pieces=pieces, hand=hand, teacher="new")
-        for n, hand in enumerate([Hand.SITE, Hand.REPORT, Hand.ACCOUNT], start=1)
+        make_example(n, pieces=pieces, source=source, teacher="new")
+        for n, source in enumerate(
+            [DecisionSource.SITE, DecisionSource.REPORT, DecisionSource.ACCOUNT], start=1
+        )
     ]
 
     assert learn_all(examples, salt=SALT).evidence.weight_of(NAME, prior=1.0) is None

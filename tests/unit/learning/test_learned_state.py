@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.domain.comment import Author
-from service.learning.features import Hand, TrainingExample
+from service.learning.features import DecisionSource, TrainingExample
 from service.learning.learned_state import LearnedState, learn_all
 from service.learning.numbers import BOUND, CUTOFF_MARGIN, UNPROMISED_MARGIN
 from service.learning.own_cutoffs import Outermost, Predicted, find_outermost
@@ -27,7 +27,7 @@ _decisions = st.lists(
         st.integers(0, 9),
         st.booleans(),
         st.sampled_from(["one", "two"]),
-        st.sampled_from(list(Hand)),
+        st.sampled_from(list(DecisionSource)),
         st.floats(-8, 8),
     ),
     max_size=25,
@@ -45,12 +45,12 @@ def examples_of(drawn) -> list[TrainingExample]:
             (SPAM if word % 2 else HAM).format(word),
             is_spam=is_spam,
             site_id=at(site),
-            hand=hand,
-            teacher=f"{hand} {site}",
+            source=source,
+            teacher=f"{source} {site}",
             frozen=frozen,
             confident=abs(frozen) > 3,
         )
-        for number, (word, is_spam, site, hand, frozen) in enumerate(drawn, start=1)
+        for number, (word, is_spam, site, source, frozen) in enumerate(drawn, start=1)
     ]
 
 
@@ -97,15 +97,17 @@ def test_a_residual_that_only_hurts_goes_unused():
 
 
 @pytest.mark.parametrize("contradicts", [False, True])
-@pytest.mark.parametrize("hand", [Hand.ACCOUNT, Hand.SITE, Hand.REPORT])
-def test_nothing_that_anybody_but_an_owner_decides_moves_another_site(hand, contradicts):
+@pytest.mark.parametrize(
+    "source", [DecisionSource.ACCOUNT, DecisionSource.SITE, DecisionSource.REPORT]
+)
+def test_nothing_that_anybody_but_an_owner_decides_moves_another_site(source, contradicts):
     known = [
         make_example(n, is_spam=bool(n % 2), site_id=at("two" if n % 3 else "three"))
         for n in range(1, 40)
     ]
     before = learn_all(known, salt=SALT)
 
-    how = {"hand": hand, "teacher": "not the owner", "site_id": at("one")}
+    how = {"source": source, "teacher": "not the owner", "site_id": at("one")}
     how |= {"frozen": -5.0 if contradicts else 0.5, "confident": contradicts}
     poisoned = before.after(
         [make_example(100 + n, (HAM if n % 4 else SPAM).format(n), **how) for n in range(60)]
@@ -137,7 +139,7 @@ def test_a_new_site_begins_from_what_two_sisters_taught():
 
 
 def test_a_key_that_rejects_all_is_found_out_and_what_it_taught_goes():
-    key = {"hand": Hand.SITE, "teacher": "key"}
+    key = {"source": DecisionSource.SITE, "teacher": "key"}
     rejects_all = [
         make_example(
             100 + n, HAM.format(n), **key, frozen=-5.0 if n % 3 else 0.0, confident=bool(n % 3)
@@ -154,7 +156,7 @@ def test_a_key_that_rejects_all_is_found_out_and_what_it_taught_goes():
 
 def test_a_phrase_approved_thirty_times_by_an_account_does_not_publish_spam():
     phrase = "greetings from the blue tower"
-    how = {"is_spam": False, "hand": Hand.ACCOUNT, "teacher": "insider", "frozen": 3.0}
+    how = {"is_spam": False, "source": DecisionSource.ACCOUNT, "teacher": "insider", "frozen": 3.0}
     approved = [make_example(100 + n, f"{SPAM.format(n)} {phrase}", **how) for n in range(30)]
     passed = features_of(f"{SPAM.format('eighty')} {phrase}")
 

@@ -6,7 +6,13 @@ from models.features import hash_words
 from service.domain.case import Case
 from service.domain.comment import CommentId, Lane, SiteId
 from service.domain.decision import Ruling
-from service.learning.features import Features, Hand, TrainingExample, copy_keys, count_features
+from service.learning.features import (
+    DecisionSource,
+    Features,
+    TrainingExample,
+    copy_keys,
+    count_features,
+)
 from service.moderation.decisions import decide_comment
 from service.stores.learning_cache import LearningCache
 from tests.factories import SITE, make_comment
@@ -33,7 +39,7 @@ def make_example(
         "comment_id": CommentId(f"c{number}"),
         "site_id": SITE,
         "is_spam": is_spam,
-        "hand": Hand.OWNER,
+        "source": DecisionSource.OWNER,
         "teacher": "mara",
         "day": 1,
         "features": features_of(given),
