@@ -95,13 +95,13 @@ class TrainingProcesses:
         *,
         dry_run: bool,
         told: Callable[[str, float], None],
-        goes_on: Callable[[], bool],
+        should_continue: Callable[[], bool],
     ) -> RetrainingReport:
         """Train on a run's decisions, or resume the run.
 
         `told` is called about once a second with the present step and the finished share in [0, 1];
         an exception from it stops the run and propagates.
-        Raise `TrainingStoppedError`, resumable, once `goes_on` returns False, or
+        Raise `TrainingStoppedError`, resumable, once `should_continue` returns False, or
         `TrainingFailedError`.
         """
         self._prepare_versions()
@@ -110,7 +110,7 @@ class TrainingProcesses:
         with errors.open("wb") as stderr:
             process = self._start(self._command(folder, options, dry_run=dry_run), stderr)
             try:
-                self._follow(process, run_id, told, goes_on)
+                self._follow(process, run_id, told, should_continue)
             finally:
                 _end(process)
         if process.returncode != 0:
@@ -175,14 +175,14 @@ class TrainingProcesses:
         process: subprocess.Popen[bytes],
         run_id: str,
         told: Callable[[str, float], None],
-        goes_on: Callable[[], bool],
+        should_continue: Callable[[], bool],
     ) -> None:
         """Report its progress until it ends. Raise `TrainingStoppedError` when it is to stop."""
         while process.poll() is None:
             try:
                 process.wait(self.look_every_seconds)
             except subprocess.TimeoutExpired:
-                if not goes_on():
+                if not should_continue():
                     raise TrainingStoppedError("the training was stopped") from None
                 state = self.read_json(run_id, STATE_FILE)
                 share = state.get("share_done")

@@ -100,12 +100,12 @@ class MemoryRuns:
         *,
         dry_run: bool,
         told: Callable[[str, float], None],
-        goes_on: Callable[[], bool],
+        should_continue: Callable[[], bool],
     ) -> RetrainingReport:
         self.trained.append((run_id, options, dry_run))
         self.meanwhile()
         told("fit", 0.5)
-        if not goes_on():
+        if not should_continue():
             raise TrainingStoppedError("stopped")
         if self.fails:
             raise TrainingFailedError(self.fails)

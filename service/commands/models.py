@@ -157,14 +157,16 @@ def retrain_command(
     options = RetrainingOptions(data=paths)
     if dry_run:
         try:
-            with _followed("Looking") as (told, goes_on):
-                report = try_retraining(options, services, runs, told=told, goes_on=goes_on)
+            with _followed("Looking") as (told, should_continue):
+                report = try_retraining(
+                    options, services, runs, told=told, should_continue=should_continue
+                )
         except TrainingStoppedError:
             sys.exit(_STOPPED)
         click.echo("A dry run: this would be learnt, in about this time, and nothing was kept.")
         _print_training_examples(report)
         return
-    with _followed("Retraining") as (told, goes_on):
+    with _followed("Retraining") as (told, should_continue):
         done = retrain(
             new_retraining(services, by=opening.ACTOR, options=options),
             services,
@@ -173,7 +175,7 @@ def retrain_command(
             force=force,
             resumes_only=resume,
             told=told,
-            goes_on=goes_on,
+            should_continue=should_continue,
         )
     tidy_retrainings(services, runs)
     tidy_versions(services, keep=settings.keep_refused_versions)

@@ -51,10 +51,13 @@ class GroupingMemory:
     fill_after: int | None = None
 
 
-def group_fresh(services: Services, memory: GroupingMemory, *, goes_on: Callable[[], bool]) -> int:
-    """Group new comments while `goes_on`, if this process has the lease; return their number.
+def group_fresh(
+    services: Services, memory: GroupingMemory, *, should_continue: Callable[[], bool]
+) -> int:
+    """Group new comments, if this process has the lease; return their number.
 
-    A new holder reads earlier traits first. Raises `StoreUnavailableError`; call it again.
+    Ends once `should_continue` returns False. A new holder reads earlier traits first. Raises
+    `StoreUnavailableError`; call it again.
     """
     now = services.clock()
     lease = services.campaigns.take_lease(memory.holder, now=now, until=now + _LEASE)
@@ -69,27 +72,31 @@ def group_fresh(services: Services, memory: GroupingMemory, *, goes_on: Callable
 
         grouping = memory.grouping = Grouping(max_remembered=MOST_REMEMBERED)
         memory.fill_after = services.campaigns.place_before(MOST_REMEMBERED)
-    _fill(grouping, memory, services, goes_on=goes_on)
+    _fill(grouping, memory, services, should_continue=should_continue)
     placed = 0
     while memory.fill_after is None:
         some = services.campaigns.fresh(limit=GROUPED_AT_ONCE)
         if some:
             _place(some, grouping, services)
             placed += len(some)
-        if len(some) < GROUPED_AT_ONCE or not goes_on():
+        if len(some) < GROUPED_AT_ONCE or not should_continue():
             break
     return placed
 
 
 def _fill(
-    grouping: Grouping, memory: GroupingMemory, services: Services, *, goes_on: Callable[[], bool]
+    grouping: Grouping,
+    memory: GroupingMemory,
+    services: Services,
+    *,
+    should_continue: Callable[[], bool],
 ) -> None:
     while memory.fill_after is not None:
         page = services.campaigns.grouped(after=memory.fill_after, limit=2_000)
         for traits in page.items:
             grouping.remember(traits, None)
         memory.fill_after = page.next_cursor
-        if not goes_on():
+        if not should_continue():
             return
 
 

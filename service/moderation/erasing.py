@@ -188,15 +188,15 @@ _UNKEPT_ANSWERED, _UNKEPT_SOUGHT = timedelta(minutes=10), timedelta(days=1)
 
 
 def prune_deliveries(
-    services: Services, *, keep: timedelta, goes_on: Callable[[], bool] = lambda: False
+    services: Services, *, keep: timedelta, should_continue: Callable[[], bool] = lambda: False
 ) -> int:
-    """Delete messages delivered longer ago than `keep`, 1,000 at a time while `goes_on`.
+    """Delete messages delivered longer ago than `keep`, 1,000 at a time while `should_continue`.
 
     Returns their number. Safe to repeat. Raises `StoreUnavailableError`.
     """
     before = services.clock() - keep
     prune = partial(services.deliveries.prune, delivered_before=before, limit=_MOST_AT_ONCE)
-    pruned = _in_portions(prune, _MOST_AT_ONCE, goes_on)
+    pruned = _in_portions(prune, _MOST_AT_ONCE, should_continue)
     if pruned:
         log.info("old deliveries were deleted", extra={"deliveries": pruned})
     return pruned
@@ -208,15 +208,15 @@ def prune_comments(
     keep: timedelta | None,
     keep_spam: timedelta | None,
     keep_held_spam: timedelta | None,
-    goes_on: Callable[[], bool] = lambda: False,
+    should_continue: Callable[[], bool] = lambda: False,
 ) -> int:
     """Withdraw comments older than `keep`, spam older than `keep_spam`; return how many.
 
     Undecided held spam is withdrawn when it is older than `keep_held_spam`. None keeps forever.
     Comments that wait for a verdict or a person stay, and approved comments never count as spam.
     Comments that were not to be kept are always withdrawn. Works in portions of 200 while
-    `goes_on`. Also forgets deletions whose comments did not come within 30 days. Safe to repeat.
-    Raises `StoreUnavailableError`.
+    `should_continue`. Also forgets deletions whose comments did not come within 30 days. Safe to
+    repeat. Raises `StoreUnavailableError`.
     """
     now = services.clock()
     services.comments.prune_deletions(noted_before=now - _DELETIONS_KEPT)
@@ -232,18 +232,18 @@ def prune_comments(
         ids = find_old(received_before=received_before, only=only, limit=most)
         return withdraw(ids, services, at=now, only=only) if ids else 0
 
-    pruned = _in_portions(withdraw_unkept, most, goes_on)
+    pruned = _in_portions(withdraw_unkept, most, should_continue)
     ages = ((keep, None), (keep_spam, SpamOnly.NOT_APPROVED), (keep_held_spam, SpamOnly.HELD))
     for age, only in ages:
         if age is not None:
-            pruned += _in_portions(partial(withdraw_old, now - age, only), most, goes_on)
+            pruned += _in_portions(partial(withdraw_old, now - age, only), most, should_continue)
     if pruned:
         log.info("old comments were withdrawn", extra={"comments": pruned})
     return pruned
 
 
-def _in_portions(prune: Callable[[], int], most: int, goes_on: Callable[[], bool]) -> int:
+def _in_portions(prune: Callable[[], int], most: int, should_continue: Callable[[], bool]) -> int:
     pruned = some = prune()
-    while some == most and goes_on():
+    while some == most and should_continue():
         pruned += (some := prune())
     return pruned

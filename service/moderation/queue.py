@@ -242,10 +242,13 @@ def _read_line(
     return replace(query, terms=others), tuple(sorted(kept))
 
 
-def update_search_index(services: Services, *, goes_on: Callable[[], bool]) -> int:
-    """Index new comments while `goes_on`; return how many. Raises `StoreUnavailableError`."""
+def update_search_index(services: Services, *, should_continue: Callable[[], bool]) -> int:
+    """Index new comments while `should_continue`; return how many.
+
+    Raises `StoreUnavailableError`.
+    """
     indexed = 0
-    while goes_on():
+    while should_continue():
         portion = services.search.index_due(limit=_PORTION)
         indexed += portion
         if portion < _PORTION:

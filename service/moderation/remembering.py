@@ -163,15 +163,15 @@ def gather_whole(comments: Sequence[Comment], services: Services) -> list[Histor
     return services.history.gather(comments, now=now)
 
 
-def rebuild_if_blank(services: Services, *, goes_on: Callable[[], bool]) -> bool:
-    """Rebuild a portion, and more while `goes_on`, if histories are blank; return True if so.
+def rebuild_if_blank(services: Services, *, should_continue: Callable[[], bool]) -> bool:
+    """Rebuild a portion if histories are blank, more while `should_continue`; return True if so.
 
     Several processes may do so at once. Raises `StoreUnavailableError`.
     """
     if not services.history.is_blank():
         return False
     for _ in rebuild_portions(services):
-        if not goes_on():
+        if not should_continue():
             break
     return True
 

@@ -61,7 +61,7 @@ def retrain(
     force: bool = False,
     resumes_only: bool = False,
     told: Callable[[str, float], None] = lambda _step, _share: None,
-    goes_on: Callable[[], bool] = lambda: True,
+    should_continue: Callable[[], bool] = lambda: True,
 ) -> Retraining:
     """Retrain as asked, or continue the unfinished one with the same options; return the result.
 
@@ -79,7 +79,9 @@ def retrain(
             return _put_end(ended, services)
         by, detail = retraining.asked_by, f"{retraining.decisions} decisions"
         record_act(services, actor=by, act="start retraining", subject=retraining.id, detail=detail)
-        ended = _train(retraining, services, runs, renew=renew, told=told, goes_on=goes_on)
+        ended = _train(
+            retraining, services, runs, renew=renew, told=told, should_continue=should_continue
+        )
         if promotes and ended.waits and ended.version:
             return promote_retrained(ended, services, by=ended.asked_by)
         return ended
@@ -91,7 +93,7 @@ def try_retraining(
     runs: TrainingProcesses,
     *,
     told: Callable[[str, float], None] = lambda _step, _share: None,
-    goes_on: Callable[[], bool] = lambda: True,
+    should_continue: Callable[[], bool] = lambda: True,
 ) -> RetrainingReport:
     """Return the data and estimated costs; store nothing. Raises as `retrain`."""
     run_id = services.new_id("try")
@@ -104,7 +106,9 @@ def try_retraining(
         try:
             decisions = decisions_for_training(services, until=services.clock())
             runs.keep_decisions(run_id, decisions)
-            return runs.train(run_id, options, dry_run=True, told=hear, goes_on=goes_on)
+            return runs.train(
+                run_id, options, dry_run=True, told=hear, should_continue=should_continue
+            )
         finally:
             runs.drop(run_id)
 
@@ -184,7 +188,7 @@ def _train(
     *,
     renew: Callable[[], None],
     told: Callable[[str, float], None],
-    goes_on: Callable[[], bool],
+    should_continue: Callable[[], bool],
 ) -> Retraining:
     latest, noted_at = running, services.clock()
 
@@ -203,7 +207,9 @@ def _train(
         told(step, share_done)
 
     try:
-        report = runs.train(running.id, running.options, dry_run=False, told=hear, goes_on=goes_on)
+        report = runs.train(
+            running.id, running.options, dry_run=False, told=hear, should_continue=should_continue
+        )
     except TrainingStoppedError:
         stopped = replace(latest, state=RetrainingState.STOPPED)
         services.retrainings.put(stopped)
@@ -306,7 +312,7 @@ def retrain_if_wanted(
     options: RetrainingOptions,
     every: timedelta | None,
     promotes: bool,
-    goes_on: Callable[[], bool],
+    should_continue: Callable[[], bool],
 ) -> Retraining | None:
     """Do or continue a requested or scheduled retraining; return None if there is none.
 
@@ -330,7 +336,7 @@ def retrain_if_wanted(
             return None
         by = unfinished.asked_by if unfinished else SCHEDULE
         asked = new_retraining(services, by=by, options=options)
-    return retrain(asked, services, runs, promotes=promotes, goes_on=goes_on)
+    return retrain(asked, services, runs, promotes=promotes, should_continue=should_continue)
 
 
 def _is_due(

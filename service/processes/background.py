@@ -29,7 +29,7 @@ from service.processes.starting import starting
 from service.tasks.dispatcher import Dispatcher
 from service.tasks.heartbeat import BACKGROUND, INTERVAL_SECONDS, Heartbeat, WorkerSign
 from service.tasks.queue import Wake, listen_for_ever
-from service.tasks.schedule import GoesOn, Job, Schedule, TaskName
+from service.tasks.schedule import Job, Schedule, ShouldContinue, TaskName
 from service.wiring import Wired, digest_plan
 
 log = logging.getLogger(__name__)
@@ -132,7 +132,7 @@ def jobs(wired: Wired) -> list[Job]:
     memory = GroupingMemory(services.new_id("lease"))
     return [
         # Ids that the queue lost are found within half a minute of an empty lane.
-        Job(TaskName.SWEEP_STRANDED, 10.0, lambda goes_on: sweep_stranded(services)),
+        Job(TaskName.SWEEP_STRANDED, 10.0, lambda should_continue: sweep_stranded(services)),
         # Histories learn each decision as it is made; this finds the ones that they missed.
         Job(TaskName.REMEMBER_OPEN, 10.0, _while_any(lambda: remember_open(services))),
         # Every verdict is degraded until blank histories are filled.
@@ -158,17 +158,21 @@ def jobs(wired: Wired) -> list[Job]:
                 keep_held_spam=_days(settings.keep_held_spam_days),
             ),
         ),
-        Job(TaskName.PRUNE_RETRAININGS, 900.0, lambda goes_on: tidy_retrainings(services, runs)),
+        Job(
+            TaskName.PRUNE_RETRAININGS,
+            900.0,
+            lambda should_continue: tidy_retrainings(services, runs),
+        ),
         Job(TaskName.PRUNE_SESSIONS, 3_600.0, _while_any(lambda: prune_sessions(services))),
     ]
 
 
 def slow_jobs(wired: Wired) -> list[Job]:
     """Return the jobs that may wait for a mail server or a second judge."""
-    found = [Job(TaskName.SEND_DIGESTS, 600.0, lambda goes_on: _send_digests(wired))]
+    found = [Job(TaskName.SEND_DIGESTS, 600.0, lambda should_continue: _send_digests(wired))]
     if wired.services.second_judge is not None:
         judging = SecondJudging(wired.services)
-        found.append(Job(TaskName.ASK_SECOND_JUDGE, 10.0, lambda goes_on: judging.run()))
+        found.append(Job(TaskName.ASK_SECOND_JUDGE, 10.0, lambda should_continue: judging.run()))
     return found
 
 
@@ -177,12 +181,12 @@ def retraining_job(wired: Wired) -> Job:
     return Job(TaskName.RETRAIN, 600.0, partial(retrain, wired), turn_seconds=math.inf)
 
 
-def _while_any(run: Callable[[], int]) -> Callable[[GoesOn], int]:
+def _while_any(run: Callable[[], int]) -> Callable[[ShouldContinue], int]:
     """Return a run that repeats `run` until it finds nothing."""
 
-    def portions(goes_on: GoesOn) -> int:
+    def portions(should_continue: ShouldContinue) -> int:
         done = some = run()
-        while some and goes_on():
+        while some and should_continue():
             some = run()
             done += some
         return done
@@ -205,7 +209,7 @@ def _send_digests(wired: Wired) -> int:
     return send_digests(digest_plan(wired.settings), services, write_digest)
 
 
-def retrain(wired: Wired, goes_on: GoesOn) -> Retraining | None:
+def retrain(wired: Wired, should_continue: ShouldContinue) -> Retraining | None:
     """Retrain if it is due or requested, and tidy up."""
     settings, services = wired.settings, wired.services
     tidy_retrainings(services, wired.runs)
@@ -217,7 +221,7 @@ def retrain(wired: Wired, goes_on: GoesOn) -> Retraining | None:
             options=RetrainingOptions(data=settings.retrain_data),
             every=timedelta(days=every) if every else None,
             promotes=settings.retrain_promotes,
-            goes_on=goes_on,
+            should_continue=should_continue,
         )
     finally:
         tidy_retrainings(services, wired.runs)

@@ -30,7 +30,7 @@ class TaskName(StrEnum):
     RETRAIN = "slopsieve.retrain"
 
 
-GoesOn = Callable[[], bool]
+ShouldContinue = Callable[[], bool]
 """Returns False when a run is to end, with the rest left to the next one."""
 Run = Callable[[], object]
 """One run of a job; returns how much it dealt with, if that is a number."""
@@ -38,7 +38,7 @@ Run = Callable[[], object]
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A function to call with `goes_on`, a `GoesOn`, periodically; first when the process starts.
+    """A function to call periodically, with `should_continue`; first when the process starts.
 
     A run that `turn_seconds` cut off continues soon: the job then takes `share` of the time.
     """
@@ -108,14 +108,14 @@ class Schedule:
         began = self._turned_at = self.monotonic()
         was_cut_off = False
 
-        def goes_on() -> bool:
+        def should_continue() -> bool:
             nonlocal was_cut_off
             was_cut_off = self._stops.is_set() or self.monotonic() - began >= job.turn_seconds
             return not was_cut_off
 
         extra = {"task": job.task.value}
         try:
-            self.watch(job.task.value, partial(job.run, goes_on=goes_on))()
+            self.watch(job.task.value, partial(job.run, should_continue=should_continue))()
         except StoreUnavailableError:
             if not self._store_is_away:
                 log.warning("stores are away, the next run tries again", extra=extra)

@@ -140,9 +140,9 @@ def test_portions_go_on_for_as_long_as_there_is_time(unjudged):
     time_left = iter([True, False])
 
     first = prune_comments(
-        unjudged, **FOR_EVER | {"keep_spam": MONTH}, goes_on=lambda: next(time_left)
+        unjudged, **FOR_EVER | {"keep_spam": MONTH}, should_continue=lambda: next(time_left)
     )
-    rest = prune_comments(unjudged, **FOR_EVER | {"keep_spam": MONTH}, goes_on=lambda: True)
+    rest = prune_comments(unjudged, **FOR_EVER | {"keep_spam": MONTH}, should_continue=lambda: True)
 
     assert (first, rest) == (8, 1)
     assert all(withdrawn(unjudged, *ids))

@@ -61,11 +61,11 @@ def advertised(services, count, shop="cheap-boilers.example", first=0, **changes
 
 
 def group(services, memory, *, turns=1):
-    return group_fresh(services, memory, goes_on=iter([True] * turns + [False]).__next__)
+    return group_fresh(services, memory, should_continue=iter([True] * turns + [False]).__next__)
 
 
 def group_all(services, memory):
-    return group_fresh(services, memory, goes_on=lambda: True)
+    return group_fresh(services, memory, should_continue=lambda: True)
 
 
 def campaigns_of(services, ids):

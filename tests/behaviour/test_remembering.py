@@ -183,7 +183,7 @@ def test_of_two_that_rebuild_at_once_neither_counts_a_decision_twice(decided):
 
     for _ in range(3):
         next(rebuild_portions(lost), None)
-        rebuild_if_blank(lost, goes_on=lambda: True)
+        rebuild_if_blank(lost, should_continue=lambda: True)
 
     assert decided_of_all(lost) == before
     assert not lost.history.is_blank()
@@ -194,7 +194,7 @@ def test_a_verdict_without_the_histories_that_were_lost_is_degraded_until_they_a
     verdicts = [verdict_on_next(lost)]
     next(rebuild_portions(lost))
     verdicts.append(verdict_on_next(lost))
-    rebuild_if_blank(lost, goes_on=lambda: True)
+    rebuild_if_blank(lost, should_continue=lambda: True)
     verdicts.append(verdict_on_next(lost))
 
     assert [verdict.degraded_by for verdict in verdicts] == [("history",), ("history",), ()]
@@ -204,8 +204,8 @@ def test_a_new_installation_is_not_degraded_before_or_after_its_first_look(decid
     new = make_services(history=MemoryHistoryStore())
     verdicts = [verdict_on_next(new)]
     was_blank = [
-        rebuild_if_blank(new, goes_on=lambda: True),
-        rebuild_if_blank(new, goes_on=lambda: True),
+        rebuild_if_blank(new, should_continue=lambda: True),
+        rebuild_if_blank(new, should_continue=lambda: True),
     ]
     comment = keep(new, sender=sender_of(1))
     decide_comment(comment.id, Ruling.REJECT, new, decided_by="mod")
@@ -218,7 +218,7 @@ def test_a_new_installation_is_not_degraded_before_or_after_its_first_look(decid
 def test_a_worker_ends_its_run_after_a_portion_when_its_time_is_over(decided):
     lost = wiped(decided)
 
-    was_blank = [rebuild_if_blank(lost, goes_on=lambda: False) for _ in range(3)]
+    was_blank = [rebuild_if_blank(lost, should_continue=lambda: False) for _ in range(3)]
 
     assert was_blank == [True, True, False]
 

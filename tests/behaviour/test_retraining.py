@@ -70,7 +70,7 @@ def run(services, runs, options=OPTIONS, **changes):
 
 def look(services, runs, *, every=7 * DAY):
     return retrain_if_wanted(
-        services, runs, options=OPTIONS, every=every, promotes=False, goes_on=lambda: True
+        services, runs, options=OPTIONS, every=every, promotes=False, should_continue=lambda: True
     )
 
 
@@ -135,7 +135,9 @@ def test_without_a_decision_or_a_new_one_nothing_is_trained_unless_there_are_oth
 def test_resuming_takes_the_unfinished_one_whatever_its_options_and_needs_one(services, runs):
     with pytest.raises(ConflictError, match="no unfinished"):
         run(services, runs, resumes_only=True)
-    stopped = run(services, runs, RetrainingOptions(data=("/other",)), goes_on=lambda: False)
+    stopped = run(
+        services, runs, RetrainingOptions(data=("/other",)), should_continue=lambda: False
+    )
 
     ended = run(services, runs, resumes_only=True)
 
@@ -154,11 +156,11 @@ def take_back(comment, how, services):
 @pytest.mark.parametrize("how", ["undone", "withdrawn", "ruled otherwise"])
 def test_what_was_taken_back_meanwhile_teaches_no_resumed_run(services, runs, how):
     comment = decide(services)
-    stopped = run(services, runs, goes_on=lambda: False)
+    stopped = run(services, runs, should_continue=lambda: False)
     take_back(comment, how, services)
     services.clock.advance(minutes=1)
 
-    again = run(services, runs, goes_on=lambda: False)
+    again = run(services, runs, should_continue=lambda: False)
 
     taught = {one: label for one, label in runs.kept_labels(again.id) if one == comment.id}
     assert again.id != stopped.id
@@ -233,7 +235,7 @@ def test_without_a_schedule_only_what_was_asked_for_is_done(services, runs):
 
 
 def test_the_schedule_does_not_wait_for_a_stopped_one_whose_texts_had_to_go(services, runs):
-    stopped = run(services, runs, goes_on=lambda: False)
+    stopped = run(services, runs, should_continue=lambda: False)
     runs.drop(stopped.id)
 
     done = look(services, runs)
@@ -272,7 +274,7 @@ def test_rolling_back_needs_a_version_that_was_current_before(services):
 def test_texts_go_after_thirty_days_and_an_unfinished_run_after_one(services, runs):
     ended = run(services, runs)
     decide(services)
-    stopped = run(services, runs, goes_on=lambda: False)
+    stopped = run(services, runs, should_continue=lambda: False)
 
     tidy_retrainings(services, runs)
     at_once = (set(runs.reports), set(runs.decisions))
@@ -290,7 +292,7 @@ def test_texts_go_after_thirty_days_and_an_unfinished_run_after_one(services, ru
 def test_erasing_a_person_deletes_the_texts_of_all_runs(services, runs):
     run(services, runs)
     decide(services)
-    run(services, runs, goes_on=lambda: False)
+    run(services, runs, should_continue=lambda: False)
     services.clock.advance(minutes=1)
 
     erase_person(find_person(services, name="Somebody"), services, by="Olive")

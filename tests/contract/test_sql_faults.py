@@ -308,7 +308,9 @@ SEVERAL: dict[str, Callable[[Services, Known], Any]] = {
     "submit": lambda services, _: submit(services),
     "edit": lambda services, _: edit(services),
     "judge": lambda services, _: judge_batch([WAITING], services),
-    "group": lambda services, _: group_fresh(services, GroupingMemory("one"), goes_on=lambda: True),
+    "group": lambda services, _: group_fresh(
+        services, GroupingMemory("one"), should_continue=lambda: True
+    ),
     "decide": lambda services, _: decide(services, OTHER, Ruling.APPROVE),
     "undo": lambda services, _: undo(services, SHOWN),
     "decide together": lambda services, _: decide_together(

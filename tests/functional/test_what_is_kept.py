@@ -68,8 +68,8 @@ def sender(services) -> Sender:
     ]
     submit_to(services, *written)
     judge_batch([one.id for one in written], services)
-    update_search_index(services, goes_on=lambda: True)
-    group_fresh(services, GroupingMemory("test"), goes_on=lambda: True)
+    update_search_index(services, should_continue=lambda: True)
+    group_fresh(services, GroupingMemory("test"), should_continue=lambda: True)
     approved, claimed, *_ = written
     claim_comment(services.cases.get(claimed.id), owner, services)
     note = f"the {WORDS[1]} again"

@@ -73,7 +73,7 @@ class Desk:
     def upkeep(self) -> None:
         """Do what is done on time; a store that is away is tried next time."""
         with contextlib.suppress(StoreUnavailableError):
-            rebuild_if_blank(self.services, goes_on=lambda: True)
+            rebuild_if_blank(self.services, should_continue=lambda: True)
         with contextlib.suppress(StoreUnavailableError):
             remember_open(self.services)
 

@@ -39,9 +39,9 @@ def runs(tmp_path, told):
     return processes(tmp_path)
 
 
-def train(runs, options=None, *, goes_on=lambda: True, told=lambda _step, _share: None):
+def train(runs, options=None, *, should_continue=lambda: True, told=lambda _step, _share: None):
     wanted = options or RetrainingOptions()
-    return runs.train("rtr_1", wanted, dry_run=False, told=told, goes_on=goes_on)
+    return runs.train("rtr_1", wanted, dry_run=False, told=told, should_continue=should_continue)
 
 
 def test_the_program_gets_what_it_needs_and_no_more(runs, told, tmp_path):
@@ -84,7 +84,11 @@ def test_progress_is_passed_on_and_a_stopped_run_goes_on_where_it_was(runs, told
     heard = []
 
     with pytest.raises(TrainingStoppedError):
-        train(runs, told=lambda *one: heard.append(one), goes_on=lambda: "fit" not in dict(heard))
+        train(
+            runs,
+            told=lambda *one: heard.append(one),
+            should_continue=lambda: "fit" not in dict(heard),
+        )
     (told / "waits").unlink()
     report = train(runs)
 
@@ -137,7 +141,7 @@ def test_the_program_ends_with_whoever_started_it_even_by_sigkill(tmp_path, told
         "runs.keep_decisions('rtr_1', [{'id': 'c1'}])\n"
         "with runs.only_one():\n"
         "    runs.train('rtr_1', RetrainingOptions(), dry_run=False, told=lambda *_: None,"
-        " goes_on=lambda: True)\n"
+        " should_continue=lambda: True)\n"
     )
     parent = subprocess.Popen([sys.executable, "-c", script, str(tmp_path)], cwd=ROOT)
     until(lambda: (told / "started").exists() and (told / "started").read_text())

@@ -228,9 +228,9 @@ class CaseSearch(SqlStore):
         """Remove withdrawn comments' words from SQLite's index, in short transactions."""
         if self._engine.dialect.name == "postgresql":
             return
-        goes_on = self.write(lambda tx: _merge(tx, begins=True))
-        while goes_on:
-            goes_on = self.write(_merge)
+        has_more = self.write(lambda tx: _merge(tx, begins=True))
+        while has_more:
+            has_more = self.write(_merge)
 
     def find(
         self, query: SearchQuery, *, site_ids: SiteIds, cursor: str | None, limit: int

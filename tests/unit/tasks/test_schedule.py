@@ -21,7 +21,7 @@ def clock():
 
 def test_a_job_runs_at_once_and_again_when_its_time_has_come(clock):
     runs = []
-    job = Job(task=SWEEP, every_seconds=10.0, run=lambda goes_on: runs.append(clock.now))
+    job = Job(task=SWEEP, every_seconds=10.0, run=lambda should_continue: runs.append(clock.now))
     schedule = Schedule([job], monotonic=clock)
 
     for clock.now in (0.0, 4.0, 9.9, 10.0, 15.0, 20.0):
@@ -31,8 +31,8 @@ def test_a_job_runs_at_once_and_again_when_its_time_has_come(clock):
 
 
 def test_a_job_that_is_behind_is_cut_off_and_goes_on_in_its_share_of_the_time(clock):
-    def work(goes_on):
-        while goes_on():
+    def work(should_continue):
+        while should_continue():
             clock.now += 0.25
 
     job = Job(task=GROUP, every_seconds=60.0, run=work, turn_seconds=0.5, share=0.1)
@@ -51,12 +51,12 @@ def test_a_job_that_is_behind_is_cut_off_and_goes_on_in_its_share_of_the_time(cl
 def test_a_fault_ends_one_run_alone_and_is_told_without_its_words(clock, caplog, error, said):
     runs = []
 
-    def breaks(goes_on):
+    def breaks(should_continue):
         raise error
 
     jobs = [
         Job(task=SWEEP, every_seconds=10.0, run=breaks),
-        Job(task=GROUP, every_seconds=10.0, run=lambda goes_on: runs.append(1)),
+        Job(task=GROUP, every_seconds=10.0, run=lambda should_continue: runs.append(1)),
     ]
     schedule = Schedule(jobs, monotonic=clock)
     with caplog.at_level(logging.WARNING):
@@ -71,7 +71,9 @@ def test_a_fault_ends_one_run_alone_and_is_told_without_its_words(clock, caplog,
 
 def test_woken_it_runs_every_job_once_more():
     looks = []
-    schedule = Schedule([Job(task=GROUP, every_seconds=60.0, run=lambda goes_on: looks.append(1))])
+    schedule = Schedule(
+        [Job(task=GROUP, every_seconds=60.0, run=lambda should_continue: looks.append(1))]
+    )
 
     schedule.start()
     until(lambda: len(looks) == 1)
@@ -86,16 +88,16 @@ def test_woken_it_runs_every_job_once_more():
 def test_told_to_stop_it_ends_the_run_at_hand_and_begins_no_other():
     began, ended, others = threading.Event(), [], []
 
-    def work(goes_on):
+    def work(should_continue):
         began.set()
-        while goes_on():
+        while should_continue():
             pass
         ended.append(True)
 
     schedule = Schedule(
         [
             Job(task=SWEEP, every_seconds=60.0, run=work, turn_seconds=60.0),
-            Job(task=GROUP, every_seconds=60.0, run=lambda goes_on: others.append(1)),
+            Job(task=GROUP, every_seconds=60.0, run=lambda should_continue: others.append(1)),
         ]
     )
     schedule.start()
@@ -107,7 +109,7 @@ def test_told_to_stop_it_ends_the_run_at_hand_and_begins_no_other():
 
 
 def test_a_job_that_is_stuck_shows(clock):
-    def sticks(goes_on):
+    def sticks(should_continue):
         clock.now += 200.0
         raise SystemExit
 

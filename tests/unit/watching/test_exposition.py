@@ -124,13 +124,13 @@ class Source:
         self.asked = 0
         self.takes = 0.0
         self.fails = False
-        self.goes_on = threading.Event()
-        self.goes_on.set()
+        self.released = threading.Event()
+        self.released.set()
 
     def __call__(self) -> list[Metric]:
         self.asked += 1
         self.clock.now += self.takes
-        assert self.goes_on.wait(20)
+        assert self.released.wait(20)
         if self.fails:
             raise ConnectionError("redis://:hunter2@127.0.0.1")
         return [as_metric("answers", "How often.", self.asked, {})]
@@ -155,7 +155,7 @@ def looked(source, clock):
         yield lambda: {
             (s.name, s.labels.get("part", "")): s.value for m in made.look() for s in m.samples
         }
-        source.goes_on.set()
+        source.released.set()
 
 
 def test_however_often_somebody_looks_a_part_is_asked_at_its_pace(looked, source, clock):
@@ -184,7 +184,7 @@ def test_a_part_that_fails_says_so_and_its_last_numbers_last_a_minute(
 
 def test_a_part_that_hangs_is_not_waited_for_nor_asked_again(looked, source, clock, monkeypatch):
     monkeypatch.setattr(exposition, "_ANSWER_SECONDS", 0.05)
-    source.goes_on.clear()
+    source.released.clear()
 
     found = [looked()]
     clock.now += 100
