@@ -183,7 +183,7 @@ def judge_batch(
     owed = {} if owed is None else owed
     _reset_attempts(owed, [], services)
     # All reads before the first write are one transaction.
-    with services.one_moment():
+    with services.read_snapshot():
         attempts = services.comments.load_unjudged(ids)
         fresh = [a for a in attempts if a.attempts == 0]
         stored = _try_apart(fresh, services, owed) if fresh else []

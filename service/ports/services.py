@@ -51,8 +51,8 @@ class Services:
     """The stores and other dependencies of use cases. `service.wiring` builds it.
 
     `clock` returns the current time in UTC, `new_id(prefix)` a new identifier that sorts by time,
-    `new_secret()` at least 128 random bits in URL-safe characters. Within `one_moment()` all reads
-    of a thread see one snapshot of the database, until the thread writes.
+    `new_secret()` at least 128 random bits in URL-safe characters. Within `read_snapshot()` all
+    reads of a thread see one snapshot of the database, until the thread writes.
 
     `current_model` and `learned` are called once per batch, so that a batch never mixes versions.
     `learned` returns what decisions taught, at most a second old. `current_promise` returns what
@@ -74,7 +74,7 @@ class Services:
     new_secret: Callable[[], str]
     sites: SiteStore
     audit_log: AuditLog
-    one_moment: Callable[[], AbstractContextManager[None]]
+    read_snapshot: Callable[[], AbstractContextManager[None]]
     observer: Observer
     # Comments are submitted and wait for their verdicts.
     comments: CommentStore

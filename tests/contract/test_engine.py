@@ -18,7 +18,7 @@ from service.domain.errors import StoreDamagedError, StoreUnavailableError
 from service.domain.site import Site
 from service.logs import LineFormatter
 from service.stores.sql import SqlStores, create_engine, ping, prove_write
-from service.stores.sql.engine import one_moment, reading, write
+from service.stores.sql.engine import read_snapshot, reading, write
 from service.stores.sql.tables import comments, sites, write_probe
 from tests.contract.conftest import at_once
 from tests.databases import damage, engine_on
@@ -246,7 +246,7 @@ def names(site_store):
 
 
 def test_what_others_write_meanwhile_is_not_seen_until_the_moment_is_over(engine, site_store):
-    with one_moment(engine):
+    with read_snapshot(engine):
         before = names(site_store)
         add(engine, "late")
         meanwhile = names(site_store)
@@ -258,11 +258,11 @@ def test_what_others_write_meanwhile_is_not_seen_until_the_moment_is_over(engine
 def test_all_is_read_over_one_connection_which_is_opened_where_something_is_read(engine):
     sites, opened = SqlStores(engine).sites, []
     sa.event.listen(engine, "checkout", lambda *_: opened.append(1))
-    with one_moment(engine):
+    with read_snapshot(engine):
         pass
     assert opened == []
 
-    with one_moment(engine), one_moment(engine):
+    with read_snapshot(engine), read_snapshot(engine):
         for _ in range(5):
             sites.all()
 
@@ -270,7 +270,7 @@ def test_all_is_read_over_one_connection_which_is_opened_where_something_is_read
 
 
 def test_after_its_own_write_a_thread_reads_of_a_later_moment(engine, site_store):
-    with one_moment(engine):
+    with read_snapshot(engine):
         before = names(site_store)
         add(engine, "others")
         site_store.add(Site(id="own", name="own", created_at=NOW))
@@ -284,7 +284,7 @@ def test_a_write_needs_no_second_connection_beside_the_one_held(engine, site_sto
     most = []
     sa.event.listen(engine, "checkout", lambda *_: most.append(engine.pool.checkedout()))
 
-    with one_moment(engine):
+    with read_snapshot(engine):
         site_store.all()
         site_store.add(Site(id="own", name="own", created_at=NOW))
         site_store.all()
@@ -295,7 +295,7 @@ def test_a_write_needs_no_second_connection_beside_the_one_held(engine, site_sto
 def test_a_reading_in_progress_keeps_its_moment_while_its_thread_writes(engine, site_store):
     count = sa.text("SELECT count(*) FROM sites")
 
-    with one_moment(engine), reading(engine) as connection:
+    with read_snapshot(engine), reading(engine) as connection:
         seen = [connection.execute(count).scalar_one()]
         site_store.add(Site(id="own", name="own", created_at=NOW))
         seen.append(connection.execute(count).scalar_one())
@@ -304,7 +304,7 @@ def test_a_reading_in_progress_keeps_its_moment_while_its_thread_writes(engine, 
 
 
 def test_other_threads_read_at_moments_of_their_own(engine, site_store):
-    with one_moment(engine), ThreadPoolExecutor(1) as other:
+    with read_snapshot(engine), ThreadPoolExecutor(1) as other:
         site_store.all()
         add(engine, "late")
 
@@ -313,7 +313,7 @@ def test_other_threads_read_at_moments_of_their_own(engine, site_store):
 
 
 def test_after_an_error_the_next_reading_works(engine, site_store):
-    with one_moment(engine):
+    with read_snapshot(engine):
         with suppress(StoreUnavailableError, sa.exc.SQLAlchemyError), reading(engine) as connection:
             connection.exec_driver_sql("SELECT * FROM nothing_of_that_name")
 
@@ -321,7 +321,7 @@ def test_after_an_error_the_next_reading_works(engine, site_store):
 
 
 def test_nothing_is_held_after_an_error(engine, site_store):
-    with suppress(LookupError), one_moment(engine):
+    with suppress(LookupError), read_snapshot(engine):
         site_store.all()
         raise LookupError
 

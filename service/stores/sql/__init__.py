@@ -13,7 +13,7 @@ from service.stores.sql.cases import CaseStore
 from service.stores.sql.comments import CommentStore
 from service.stores.sql.decisions import BulkDecisionStore, DecisionStore
 from service.stores.sql.deliveries import DeliveryStore
-from service.stores.sql.engine import create_engine, one_moment, ping
+from service.stores.sql.engine import create_engine, ping, read_snapshot
 from service.stores.sql.figures import FigureStore
 from service.stores.sql.list_entries import ListEntryStore
 from service.stores.sql.people import SecondFactorStore, SessionStore, UserStore
@@ -53,4 +53,6 @@ class SqlStores:
         self.inbound = InboundStore(engine)
         self.list_entries = ListEntryStore(engine)
         self.retrainings = RetrainingStore(engine)
-        self.one_moment: Callable[[], AbstractContextManager[None]] = partial(one_moment, engine)
+        self.read_snapshot: Callable[[], AbstractContextManager[None]] = partial(
+            read_snapshot, engine
+        )

@@ -225,7 +225,7 @@ def _postgresql_engine(
 
 
 class _SharedConnection(threading.local):
-    """The connection with which a thread reads within `one_moment`."""
+    """The connection with which a thread reads within `read_snapshot`."""
 
     is_open = False
     in_use = 0
@@ -260,7 +260,7 @@ def _state(engine: sa.Engine) -> _State:
 
 
 @contextmanager
-def one_moment(engine: sa.Engine) -> Iterator[None]:
+def read_snapshot(engine: sa.Engine) -> Iterator[None]:
     """Run all reads of this thread in one snapshot, over one connection.
 
     The snapshot begins with the first read. A write by this thread ends it, so that the thread sees
@@ -281,7 +281,7 @@ def one_moment(engine: sa.Engine) -> Iterator[None]:
 
 @contextmanager
 def reading(engine: sa.Engine) -> Iterator[sa.Connection]:
-    """Provide a connection that reads one snapshot; within `one_moment`, that snapshot.
+    """Provide a connection that reads one snapshot; within `read_snapshot`, that snapshot.
 
     Raise `StoreUnavailableError`.
     """

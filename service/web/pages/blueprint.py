@@ -188,7 +188,7 @@ def _load_session(session_id: str) -> SignedIn | None:
 def _begin_moment() -> None:
     """Read all data of a GET request in one transaction."""
     if request.method in {"GET", "HEAD"}:
-        g.moment = services.one_moment()
+        g.moment = services.read_snapshot()
         g.moment.__enter__()
 
 
