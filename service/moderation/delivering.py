@@ -251,7 +251,7 @@ def build_site(delivery: Delivery, endpoint: Endpoint, services: Services) -> Se
 log = logging.getLogger(__name__)
 
 # Longer than any sending takes: what a crashed process had in hand comes back after it.
-LEND_FOR = timedelta(seconds=45)
+LEASE_TIME = timedelta(seconds=45)
 
 
 def take_deliveries(
@@ -259,7 +259,7 @@ def take_deliveries(
 ) -> list[Delivery]:
     """Return messages that are due, leased for as long as sending can take."""
     now, take_due = services.clock(), services.deliveries.take_due
-    return take_due(now, until=now + LEND_FOR, limit=limit, except_sites=except_sites)
+    return take_due(now, until=now + LEASE_TIME, limit=limit, except_sites=except_sites)
 
 
 def deliver(
