@@ -153,18 +153,18 @@ class InlineQueue(MemoryScoringQueue):
 class CountingQueue:
     """Counts how often it was woken; see `Waker`.
 
-    `heard` is what `is_heard` returns.
+    `listens` is what `has_listener` returns.
     """
 
     def __init__(self) -> None:
         self.woken = 0
-        self.heard = True
+        self.listens = True
 
     def wake(self) -> None:
         self.woken += 1
 
-    def is_heard(self) -> bool:
-        return self.heard
+    def has_listener(self) -> bool:
+        return self.listens
 
 
 class SmallRegistry(VersionRegistry):

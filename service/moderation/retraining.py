@@ -296,7 +296,7 @@ def ask_retraining(services: Services, *, by: str, options: RetrainingOptions) -
     Raises `NoTrainerError`, `ConflictError` while one is requested or runs,
     `StoreUnavailableError`.
     """
-    if not services.trainer_queue.is_heard():
+    if not services.trainer_queue.has_listener():
         raise NoTrainerError("no process that retrains gives a sign of life")
     asked = new_retraining(services, by=by, options=options)
     act = make_act(services, actor=by, act="ask for retraining", subject=asked.id)

@@ -17,7 +17,7 @@ class Waker(Protocol):
     def wake(self) -> None:
         """Start a run now. Raise `StoreUnavailableError` within about two seconds."""
 
-    def is_heard(self) -> bool:
+    def has_listener(self) -> bool:
         """Return True if a process that retrains sent a heartbeat recently.
 
         Raise `StoreUnavailableError`.

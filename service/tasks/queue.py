@@ -104,8 +104,8 @@ class ValkeyWaker:
             pipeline.expire(self.reason.value, 600)
             pipeline.execute()
 
-    def is_heard(self) -> bool:
-        """See `Waker.is_heard`."""
+    def has_listener(self) -> bool:
+        """See `Waker.has_listener`."""
         return any(sign.retrains for sign in live_workers(self.client, BACKGROUND))
 
 

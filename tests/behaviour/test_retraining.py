@@ -246,10 +246,10 @@ def test_the_schedule_does_not_wait_for_a_stopped_one_whose_texts_had_to_go(serv
 
 
 def test_who_asks_is_told_that_nobody_retrains_here_or_that_one_is_under_way(services):
-    services.trainer_queue.heard = False
+    services.trainer_queue.listens = False
     with pytest.raises(NoTrainerError):
         ask_retraining(services, by="Olive", options=OPTIONS)
-    services.trainer_queue.heard = True
+    services.trainer_queue.listens = True
     ask_retraining(services, by="Olive", options=OPTIONS)
 
     with pytest.raises(ConflictError, match="under way"):

@@ -152,10 +152,10 @@ def test_a_candidate_is_refused_once(services, registry, client):
 
 def test_a_retraining_is_asked_for_and_the_trainer_woken_where_there_is_one(services, client):
     form = hidden_fields(client.get("/models"), "/models/retrainings")
-    services.trainer_queue.heard = False
+    services.trainer_queue.listens = False
     without = client.get("/models").text
     refused = client.post("/models/retrainings", data=form).status_code
-    services.trainer_queue.heard = True
+    services.trainer_queue.listens = True
 
     answer = press(client, "/models/retrainings")
 

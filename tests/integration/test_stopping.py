@@ -171,10 +171,10 @@ def test_a_trainer_retrains_when_asked_and_goes_on_after_it_was_stopped(
         return installation.start(ODD, "background", says=STARTED, retrain_every_days="30")
 
     first = start_trainer()
-    until(services.trainer_queue.is_heard)
+    until(services.trainer_queue.has_listener)
     asked = ask_retraining(services, by="Olive", options=RetrainingOptions())
     until(lambda: services.retrainings.get(asked.id).step == "fit", seconds=90)
-    alive_while_training = services.trainer_queue.is_heard()
+    alive_while_training = services.trainer_queue.has_listener()
     first.send_signal(signal.SIGTERM)
     code = first.wait(30)
     stopped = services.retrainings.get(asked.id)

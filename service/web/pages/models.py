@@ -134,10 +134,10 @@ def _show(refusal: str = "") -> ResponseReturnValue:
     now = services.clock()
     recent = services.retrainings.recent(limit=RETRAININGS_SHOWN)
     lost = [one for run in recent if run.report for one in run.report.newly_lost[:LOST_SHOWN]]
-    is_heard = False
+    has_listener = False
     # Rolling back must work while the queue is down.
     with contextlib.suppress(StoreUnavailableError):
-        is_heard = services.trainer_queue.is_heard()
+        has_listener = services.trainer_queue.has_listener()
     html = render_template(
         "models.html",
         refusal=refusal,
@@ -151,7 +151,7 @@ def _show(refusal: str = "") -> ResponseReturnValue:
         # The lost comments that this user may see.
         comments=seen_ids(services.cases.find([CommentId(one) for one in lost if is_id(one)])),
         under_way=_under_way(recent, now),
-        trainer=is_heard,
+        trainer=has_listener,
     )
     return html, HTTPStatus.CONFLICT if refusal else HTTPStatus.OK
 
