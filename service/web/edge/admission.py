@@ -98,7 +98,7 @@ class Admission:
             for other, asked in self._asked.items()
         )
 
-    def pass_by(self, *, now: float) -> None:
+    def keep_for_later(self, *, now: float) -> None:
         """Count a comment without room that is kept for later."""
         self._keepable = max(self._can_keep(now) - 1, 0.0)
         self._last_kept = now

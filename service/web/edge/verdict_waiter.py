@@ -59,7 +59,7 @@ class VerdictWaiter:
             now = self._monotonic()
             full = self._waiting >= self._max_waiting
             if full or not self._admission.has_room(site_id, seconds=seconds, now=now):
-                self._admission.pass_by(now=now)
+                self._admission.keep_for_later(now=now)
                 return False
             self._admission.join(comment_id, site_id, seconds=seconds, now=now)
             self._look_on()

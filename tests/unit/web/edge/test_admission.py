@@ -23,7 +23,7 @@ class Lane:
     def offer(self, site_id: SiteId = SITE) -> bool:
         """Let one check come; return whether it joined."""
         if not self.admission.has_room(site_id, seconds=SECONDS, now=self.now):
-            self.admission.pass_by(now=self.now)
+            self.admission.keep_for_later(now=self.now)
             return False
         self.number += 1
         comment_id = CommentId(f"c{self.number}")
