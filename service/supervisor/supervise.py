@@ -26,8 +26,8 @@ from service.memory import ARENAS, limit_arenas, return_unused
 from service.process_lock import only_one
 from service.settings import Settings
 from service.start_error import ExitCode, StartError
-from service.supervisor.part import Part, Recipe, describe_exit, write_to_stderr
 from service.supervisor.prepare import add_first_accounts, prepare_stores, send_result
+from service.supervisor.process import ChildProcess, ProcessSpec, describe_exit, write_to_stderr
 from service.supervisor.report import Running, to_json, to_text
 from service.supervisor.valkey import EmbeddedValkey, put_log_back, set_log_aside
 
@@ -39,7 +39,7 @@ _Result = TypeVar("_Result")
 _POLL_SECONDS = 0.05
 
 RESTART_SIGNAL = signal.SIGUSR2
-"""Asks for a restart of everything but Valkey, one part after another."""
+"""Asks for a restart of everything but Valkey, one process after another."""
 
 _HANDLED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, RESTART_SIGNAL)
 _POLL_WHEN_READY_SECONDS = 0.5
@@ -59,7 +59,7 @@ _MODULES = {
 def supervise(settings: Settings, *, workers: int, as_json: bool) -> None:
     """Start everything, keep it running, and stop it on SIGINT or SIGTERM.
 
-    Raises `StartError` if a part cannot start.
+    Raises `StartError` if a child cannot start.
     """
     began = time.monotonic()
     configure_logging(settings.log_format, process="supervisor")
@@ -71,16 +71,16 @@ def supervise(settings: Settings, *, workers: int, as_json: bool) -> None:
         # Held here, so that restarts of the API refuse no connection.
         listen(settings) as listener,
     ):
-        crew = _Crew(signals, settings.log_format)
+        manager = _ProcessManager(signals, settings.log_format)
         try:
             if sys.platform == "linux":
-                _import_parts()
-            _in_process(prepare_stores, settings, crew.look_after)
-            url = None if settings.valkey_url else _start_valkey(crew, folder, lock)
+                _import_modules()
+            _in_process(prepare_stores, settings, manager.look_after)
+            url = None if settings.valkey_url else _start_valkey(manager, folder, lock)
             environment = _environment(settings, folder, url)
-            _start_parts(crew, environment, listener, workers=workers)
-            problem = _wait_until_ready(crew, listener)
-            first_run = _in_process(add_first_accounts, settings, crew.look_after)
+            _start_children(manager, environment, listener, workers=workers)
+            problem = _wait_until_ready(manager, listener)
+            first_run = _in_process(add_first_accounts, settings, manager.look_after)
             running = Running(
                 url=base_url(listener),
                 pid=os.getpid(),
@@ -92,13 +92,13 @@ def supervise(settings: Settings, *, workers: int, as_json: bool) -> None:
             on_screen = sys.stdout.isatty()
             told = to_json(running) if as_json else to_text(running, with_secrets=on_screen)
             print(told, flush=True)
-            crew.keep_running()
+            manager.keep_running()
         except _StopRequestedError:
             pass
         finally:
             # Clients still wait at the listening socket; refuse them from now on.
             listener.close()
-            crew.stop()
+            manager.stop()
     log.info("everything stopped")
 
 
@@ -127,42 +127,42 @@ class _Signals:
             raise _StopRequestedError
 
 
-class _Crew:
-    """The parts in the order of starting; they stop in reverse order."""
+class _ProcessManager:
+    """The child processes in the order of starting; they stop in reverse order."""
 
     def __init__(self, signals: _Signals, form: LogFormat) -> None:
         self._signals = signals
         self._write_line = _write_json if form is LogFormat.JSON else write_to_stderr
-        self._parts: list[Part] = []
+        self._children: list[ChildProcess] = []
 
-    def add(self, recipe: Recipe) -> Part:
-        part = Part(recipe, write_line=self._write_line)
-        self._parts.append(part)
-        part.start()
-        return part
+    def add(self, spec: ProcessSpec) -> ChildProcess:
+        child = ChildProcess(spec, write_line=self._write_line)
+        self._children.append(child)
+        child.start()
+        return child
 
-    def remove(self, part: Part) -> None:
-        part.ask_to_stop()
-        part.wait_or_kill(pause=self.wait)
-        self._parts.remove(part)
+    def remove(self, child: ChildProcess) -> None:
+        child.ask_to_stop()
+        child.wait_or_kill(pause=self.wait)
+        self._children.remove(child)
 
     def wait(self, seconds: float) -> None:
-        """Forward the parts' output until a signal comes, at most this long."""
+        """Forward the children's output until a signal comes, at most this long."""
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
-            written = {part.output: part for part in self._parts if part.output is not None}
+            written = {child.output: child for child in self._children if child.output is not None}
             readable, _, _ = select.select([self._signals.pipe, *written], [], [], left)
-            for part in (written[pipe] for pipe in readable if pipe in written):
-                part.forward_output()
+            for child in (written[pipe] for pipe in readable if pipe in written):
+                child.forward_output()
             if self._signals.pipe in readable:
                 os.read(self._signals.pipe, 64)
                 return
 
-    def look_after(self) -> list[tuple[Part, int]]:
-        """Restart parts that exited; return them with their exit codes."""
+    def look_after(self) -> list[tuple[ChildProcess, int]]:
+        """Restart children that exited; return them with their exit codes."""
         self._signals.check()
-        found = [(part, part.look_after()) for part in self._parts]
-        return [(part, code) for part, code in found if code is not None]
+        found = [(child, child.look_after()) for child in self._children]
+        return [(child, code) for child, code in found if code is not None]
 
     def keep_running(self) -> None:
         while True:
@@ -173,23 +173,23 @@ class _Crew:
             self.wait(_POLL_WHEN_READY_SECONDS)
 
     def _restart(self) -> None:
-        """Replace one part after another; each works until its successor does."""
-        log.info("restarting one part after another")
-        for part in list(self._parts):
-            if part.recipe.says_when_started and not self._replace(part):
-                log.error("the restart ends here", extra={"part": part.recipe.name})
+        """Replace one process after another; each works until its successor does."""
+        log.info("restarting one process after another")
+        for child in list(self._children):
+            if child.spec.says_when_started and not self._replace(child):
+                log.error("the restart ends here", extra={"part": child.spec.name})
                 return
         log.info("everything was restarted")
 
-    def _replace(self, old: Part) -> bool:
-        """Start a successor and stop the old part once it works; return False if it does not.
+    def _replace(self, old: ChildProcess) -> bool:
+        """Start a successor and stop the old child once it works; return False if it does not.
 
         The successor is no fork: it imports the program as it is installed now.
         """
-        successor = self.add(replace(old.recipe, run=None))
+        successor = self.add(replace(old.spec, run=None))
         deadline = time.monotonic() + _READY_SECONDS
         while not successor.works:
-            died = any(part is successor for part, _ in self.look_after())
+            died = any(child is successor for child, _ in self.look_after())
             if died or time.monotonic() > deadline:
                 self.remove(successor)
                 return False
@@ -198,13 +198,13 @@ class _Crew:
         return True
 
     def stop(self) -> None:
-        """Stop the parts by kind, the API first, Valkey last; a second signal kills them."""
+        """Stop the children by kind, the API first, Valkey last; a second signal kills them."""
         for kind in ("api", "worker", "background", "valkey"):
-            parts = [part for part in self._parts if part.recipe.name.startswith(kind)]
-            for part in parts:
-                part.ask_to_stop()
-            for part in parts:
-                part.wait_or_kill(pause=self.wait, hurry=lambda: self._signals.count > 1)
+            children = [child for child in self._children if child.spec.name.startswith(kind)]
+            for child in children:
+                child.ask_to_stop()
+            for child in children:
+                child.wait_or_kill(pause=self.wait, hurry=lambda: self._signals.count > 1)
 
 
 def _write_json(line: str) -> None:
@@ -212,8 +212,8 @@ def _write_json(line: str) -> None:
     write_to_stderr(line_of_another(name.strip(), text))
 
 
-def _import_parts() -> None:
-    """Import what the parts run, so that their forks share its memory."""
+def _import_modules() -> None:
+    """Import what the children run, so that their forks share its memory."""
     if "MALLOC_ARENA_MAX" not in os.environ:
         limit_arenas()
     # Otherwise numpy's library starts threads, which a fork would lack.
@@ -253,26 +253,30 @@ def _in_process(
     return answer
 
 
-def _start_parts(
-    crew: _Crew, environment: Mapping[str, str], listener: socket.socket, *, workers: int
+def _start_children(
+    manager: _ProcessManager,
+    environment: Mapping[str, str],
+    listener: socket.socket,
+    *,
+    workers: int,
 ) -> None:
     descriptor = listener.fileno()
-    crew.add(_python("api", environment, "--fd", str(descriptor), pass_fds=(descriptor,)))
+    manager.add(_python("api", environment, "--fd", str(descriptor), pass_fds=(descriptor,)))
     # Only the API has the metrics port; it includes the other processes' metrics.
     environment = {**environment, f"{ENV_PREFIX}METRICS_ADDRESS": ""}
     for number in range(1, workers + 1):
-        crew.add(_python("worker", environment, number=number if workers > 1 else None))
-    crew.add(_python("background", environment))
+        manager.add(_python("worker", environment, number=number if workers > 1 else None))
+    manager.add(_python("background", environment))
 
 
-def _start_valkey(crew: _Crew, folder: DataFolder, lock: int) -> str:
+def _start_valkey(manager: _ProcessManager, folder: DataFolder, lock: int) -> str:
     """Start the embedded server and return its URL. Raises `StartError`.
 
     An append-only file on which it fails is renamed, never deleted.
     """
-    url, died = _try_valkey(crew, folder, lock)
+    url, died = _try_valkey(manager, folder, lock)
     if url is None and died and (aside := set_log_aside(folder)):
-        url, _ = _try_valkey(crew, folder, lock)
+        url, _ = _try_valkey(manager, folder, lock)
         if url is None:
             # The file was not the cause.
             put_log_back(folder, aside)
@@ -282,7 +286,7 @@ def _start_valkey(crew: _Crew, folder: DataFolder, lock: int) -> str:
     return url
 
 
-def _try_valkey(crew: _Crew, folder: DataFolder, lock: int) -> tuple[str | None, bool]:
+def _try_valkey(manager: _ProcessManager, folder: DataFolder, lock: int) -> tuple[str | None, bool]:
     """Start the embedded server on a socket or, if it does not respond, on a loopback port.
 
     Returns its URL, None if it does not respond, and whether it exited.
@@ -290,7 +294,7 @@ def _try_valkey(crew: _Crew, folder: DataFolder, lock: int) -> tuple[str | None,
     died = False
     for use_socket in (True, False):
         valkey = EmbeddedValkey(folder, use_socket=use_socket)
-        recipe = Recipe(
+        spec = ProcessSpec(
             name="valkey",
             command=valkey.command,
             environment=valkey.environment,
@@ -300,11 +304,11 @@ def _try_valkey(crew: _Crew, folder: DataFolder, lock: int) -> tuple[str | None,
             pass_fds=(lock,),
             mend=partial(set_log_aside, folder),
         )
-        part = crew.add(recipe)
-        if valkey.wait(died=part.has_died):
+        child = manager.add(spec)
+        if valkey.wait(died=child.has_died):
             return valkey.url, False
-        died = part.has_died()
-        crew.remove(part)
+        died = child.has_died()
+        manager.remove(child)
     return None, died
 
 
@@ -330,10 +334,10 @@ def _python(
     *arguments: str,
     number: int | None = None,
     pass_fds: tuple[int, ...] = (),
-) -> Recipe:
+) -> ProcessSpec:
     arguments = ("--parent", str(os.getpid()), *arguments)
     module = _MODULES[kind]
-    return Recipe(
+    return ProcessSpec(
         name=f"{kind}-{number}" if number else kind,
         # -P keeps a folder named "service" in the current one from being imported.
         command=(sys.executable, "-P", "-m", module, *arguments),
@@ -351,24 +355,24 @@ def _run_module(name: str, arguments: tuple[str, ...]) -> None:
     import_module(name).main()
 
 
-def _wait_until_ready(crew: _Crew, listener: socket.socket) -> str | None:
-    """Wait until every part is ready; return a problem with which it may run, such as no model.
+def _wait_until_ready(manager: _ProcessManager, listener: socket.socket) -> str | None:
+    """Wait until everything is ready; return a problem with which it may run, such as no model.
 
-    Raises `StartError` if a part cannot start or the time is over.
+    Raises `StartError` if a child cannot start or the time is over.
     """
     deadline = time.monotonic() + _READY_SECONDS
     parts: Mapping[str, str] = {}
     while time.monotonic() < deadline:
-        for part, code in crew.look_after():
+        for child, code in manager.look_after():
             if code in set(ExitCode) - {ExitCode.FAILED}:
-                msg = f"the {part.recipe.name} could not start ({describe_exit(code)}), see above"
+                msg = f"the {child.spec.name} could not start ({describe_exit(code)}), see above"
                 raise StartError(msg, ExitCode(code))
         parts = _ask_ready(listener)
         missing = {name: state for name, state in parts.items() if state != "ok"}
         is_settled = not missing.get("model", "").startswith("unknown")
         if parts and not missing.keys() - _MAY_STAY and is_settled:
             return next(iter(missing.values()), None)
-        crew.wait(_POLL_SECONDS)
+        manager.wait(_POLL_SECONDS)
     states = "; ".join(f"{name}: {state}" for name, state in parts.items()) or "the API is silent"
     raise StartError(f"not everything became ready in {_READY_SECONDS:.0f} s: {states}")
 

@@ -13,7 +13,7 @@ from service.data_folder import DataFolder
 from service.logs import LogFormat
 from service.start_error import StartError
 from service.supervisor import supervise
-from service.supervisor.supervise import _Crew, _Signals, _start_valkey
+from service.supervisor.supervise import _ProcessManager, _Signals, _start_valkey
 from service.tasks.broker import open_client
 from tests.integration.installation import until
 
@@ -25,14 +25,14 @@ def folder(tmp_path):
 
 @contextmanager
 def running(folder):
-    """Run the embedded server until the block ends; give its crew and a client."""
-    crew = _Crew(_Signals(), LogFormat.TEXT)
+    """Run the embedded server until the block ends; give its manager and a client."""
+    manager = _ProcessManager(_Signals(), LogFormat.TEXT)
     with folder.lock_file.open("w") as lock:
         try:
-            with closing(open_client(_start_valkey(crew, folder, lock.fileno()))) as client:
-                yield crew, client
+            with closing(open_client(_start_valkey(manager, folder, lock.fileno()))) as client:
+                yield manager, client
         finally:
-            crew.stop()
+            manager.stop()
 
 
 @pytest.fixture
@@ -103,8 +103,8 @@ def test_a_log_damaged_while_the_server_runs_is_set_aside_each_time(folder, capl
     def aside() -> list[Path]:
         return sorted(folder.valkey_folder.glob("appendonlydir.damaged-*"))
 
-    def is_mended(crew, client, count) -> bool:
-        crew.look_after()
+    def is_mended(manager, client, count) -> bool:
+        manager.look_after()
         try:
             return client.ping() and len(aside()) == count
         except RedisError:
@@ -116,7 +116,7 @@ def test_a_log_damaged_while_the_server_runs_is_set_aside_each_time(folder, capl
         except RedisError:
             return True
 
-    with running(folder) as (crew, client):
+    with running(folder) as (manager, client):
         for count in (1, 2):
             fill(client)
             spoil(folder, ending=".incr.aof")
@@ -125,7 +125,7 @@ def test_a_log_damaged_while_the_server_runs_is_set_aside_each_time(folder, capl
             until(partial(is_gone, client), seconds=60)
             damaged = files(folder)
 
-            until(partial(is_mended, crew, client, count), seconds=60)
+            until(partial(is_mended, manager, client, count), seconds=60)
 
             assert {path.name: path.read_bytes() for path in aside()[-1].iterdir()} == damaged
             assert client.dbsize() == 0

@@ -1,4 +1,4 @@
-"""The lock, the first accounts, the packages, the parts and the embedded server's files."""
+"""The lock, the first accounts, the packages, the children and the embedded server's files."""
 
 import os
 import stat
@@ -16,8 +16,8 @@ from service.moderation.accounts import authenticate_user, change_password, rese
 from service.moderation.sites import revoke_key
 from service.process_lock import only_one
 from service.start_error import ExitCode, StartError
-from service.supervisor.part import Part, Recipe
 from service.supervisor.prepare import keep_first_run, make_first_accounts
+from service.supervisor.process import ChildProcess, ProcessSpec
 from service.supervisor.report import FirstRun, Running, to_text
 from service.supervisor.valkey import EmbeddedValkey
 from service.wiring import open_services
@@ -187,68 +187,68 @@ def clock():
 
 
 @pytest.fixture
-def make_part(clock):
+def make_child(clock):
     made = []
 
     def make(code, *, stop_seconds=5.0, write_line=lambda line: None):
-        recipe = Recipe(
+        spec = ProcessSpec(
             name="worker",
             command=[sys.executable, "-S", "-c", code],
             environment={},
             stop_seconds=stop_seconds,
         )
-        part = Part(recipe, write_line=write_line, monotonic=clock)
-        made.append(part)
-        return part
+        child = ChildProcess(spec, write_line=write_line, monotonic=clock)
+        made.append(child)
+        return child
 
     yield make
-    for part in made:
-        part.ask_to_stop()
+    for child in made:
+        child.ask_to_stop()
         clock.now += 1000
-        part.wait_or_kill()
+        child.wait_or_kill()
 
 
-def test_a_part_that_keeps_dying_comes_back_ever_more_slowly(make_part, clock):
-    part = make_part("raise SystemExit(1)")
-    part.start()
+def test_a_child_that_keeps_dying_comes_back_ever_more_slowly(make_child, clock):
+    child = make_child("raise SystemExit(1)")
+    child.start()
     waits = []
 
     for _ in range(9):
-        until(part.look_after)
+        until(child.look_after)
         died_at = clock.now
-        while part._process is None:
+        while child._process is None:
             clock.now += 0.25
-            part.look_after()
+            child.look_after()
         waits.append(clock.now - died_at)
 
     assert waits == [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0, 30.0]
 
 
-def test_a_healthy_minute_makes_earlier_deaths_forgotten(make_part, clock):
-    part = make_part("import sys; sys.stdin.read(); raise SystemExit(1)")
+def test_a_healthy_minute_makes_earlier_deaths_forgotten(make_child, clock):
+    child = make_child("import sys; sys.stdin.read(); raise SystemExit(1)")
     for _ in range(3):
-        part.start()
-        until(part.look_after)
-    part.start()
+        child.start()
+        until(child.look_after)
+    child.start()
     clock.now += 61
 
-    until(part.look_after)
+    until(child.look_after)
     clock.now += 0.25
-    part.look_after()
+    child.look_after()
 
-    assert part._process is not None
+    assert child._process is not None
 
 
-def test_a_part_that_ignores_the_order_to_stop_is_killed(make_part):
-    part = make_part(
+def test_a_child_that_ignores_the_order_to_stop_is_killed(make_child):
+    child = make_child(
         "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN);"
         "print('deaf', flush=True); time.sleep(600)",
         stop_seconds=0.0,
     )
-    part.start()
-    until(part.forward_output)
+    child.start()
+    until(child.forward_output)
 
-    part.ask_to_stop()
-    part.wait_or_kill()
+    child.ask_to_stop()
+    child.wait_or_kill()
 
-    assert part._process is None
+    assert child._process is None

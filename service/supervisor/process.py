@@ -26,7 +26,7 @@ _FORK = multiprocessing.get_context("fork")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recipe:
+class ProcessSpec:
     """How to start a process and how long it may take to stop.
 
     With `run` the process is a fork that calls it and shares the memory of all modules imported so
@@ -46,15 +46,15 @@ class Recipe:
 
 
 @dataclass(eq=False)
-class Part:
+class ChildProcess:
     """A child process that is restarted, with growing pauses if it keeps exiting.
 
-    `write_line` receives each line of its output, prefixed with the part's name; `works` is True
+    `write_line` receives each line of its output, prefixed with the child's name; `works` is True
     once the process is ready. Use it from the main thread only: on Linux a child dies with the
     thread that started it, and a fork has no other thread.
     """
 
-    recipe: Recipe
+    spec: ProcessSpec
     write_line: Callable[[str], None]
     monotonic: Callable[[], float] = time.monotonic
 
@@ -76,7 +76,7 @@ class Part:
     def start(self) -> None:
         self.output, theirs = os.pipe()
         os.set_blocking(self.output, False)
-        self._process = _FORK.Process(target=_become, args=(self.recipe, theirs))
+        self._process = _FORK.Process(target=_become, args=(self.spec, theirs))
         # The child would lose a signal that comes before it has handlers of its own.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
         self._process.start()
@@ -107,11 +107,11 @@ class Part:
         return bool(chunk)
 
     def _forward_line(self, text: str) -> None:
-        sign = self.recipe.says_when_started
+        sign = self.spec.says_when_started
         if sign and sign in text:
             self.works = True
         if text:
-            self.write_line(f"{self.recipe.name:<9}| {text}")
+            self.write_line(f"{self.spec.name:<9}| {text}")
 
     def _close_output(self) -> None:
         if self.output is not None:
@@ -137,12 +137,12 @@ class Part:
         wait = min(_FIRST_BACKOFF_SECONDS * 2 ** (self._exits - 1), _MAX_BACKOFF_SECONDS)
         self._due_at = self.monotonic() + wait
         log.warning(
-            "a part ended and is started again",
-            extra={"part": self.recipe.name, "how": describe_exit(code), "in_seconds": wait},
+            "a process ended and is started again",
+            extra={"part": self.spec.name, "how": describe_exit(code), "in_seconds": wait},
         )
         # A process that was killed had worked until then.
         self._own_exits = self._own_exits + 1 if code > 0 else 0
-        if self._own_exits == _EXITS_UNTIL_MENDED and self.recipe.mend():
+        if self._own_exits == _EXITS_UNTIL_MENDED and self.spec.mend():
             self._exits, self._due_at = 0, self.monotonic()
         return code
 
@@ -159,16 +159,16 @@ class Part:
     ) -> None:
         """Wait for the exit; kill the process on timeout or if `hurry` returns True.
 
-        `pause` waits for the given seconds, and may forward the output of parts meanwhile.
+        `pause` waits for the given seconds, and may forward the output of children meanwhile.
         """
         process = self._process
         if process is None:
             return
-        deadline = self.monotonic() + self.recipe.stop_seconds
+        deadline = self.monotonic() + self.spec.stop_seconds
         while process.exitcode is None and self.monotonic() < deadline and not hurry():
             pause(0.02)
         if process.exitcode is None:
-            log.warning("a part did not stop in time", extra={"part": self.recipe.name})
+            log.warning("a process did not stop in time", extra={"part": self.spec.name})
             # Its session is its process group, so its children are killed too.
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid or 0, signal.SIGKILL)
@@ -183,27 +183,27 @@ class Part:
         self._process = None
 
 
-def _become(recipe: Recipe, output: int) -> None:
-    """Make this fork the process of a part."""
-    # Ctrl-C signals the supervisor only, which then stops the parts in order.
+def _become(spec: ProcessSpec, output: int) -> None:
+    """Make this fork the child process."""
+    # Ctrl-C signals the supervisor only, which then stops the children in order.
     os.setsid()
     os.dup2(output, 1)
     os.dup2(output, 2)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR2):
         signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
-    if recipe.run is None:
-        for descriptor in recipe.pass_fds:
+    if spec.run is None:
+        for descriptor in spec.pass_fds:
             os.set_inheritable(descriptor, True)  # noqa: FBT003  # It takes no keyword.
-        command = list(recipe.command)
-        os.execve(command[0], command, recipe.environment)  # noqa: S606  # No user input.
-    # Among them are the lock of the data folder and the pipes of other parts.
+        command = list(spec.command)
+        os.execve(command[0], command, spec.environment)  # noqa: S606  # No user input.
+    # Among them are the lock of the data folder and the pipes of other children.
     for descriptor in [int(path.name) for path in Path("/dev/fd").iterdir()]:
-        if descriptor > 2 and descriptor not in recipe.pass_fds:
+        if descriptor > 2 and descriptor not in spec.pass_fds:
             with contextlib.suppress(OSError):
                 os.close(descriptor)
-    os.environ.update(recipe.environment)
-    recipe.run()
+    os.environ.update(spec.environment)
+    spec.run()
 
 
 def describe_exit(code: int) -> str:
