@@ -21,7 +21,7 @@ from service.scoring.figures import SHIFTED
 from service.stores.sql import prove_write
 from service.stores.sql.engine import is_whole, reading
 from service.tasks import broker
-from service.tasks.heartbeat import STUCK_SECONDS, WorkerSign, are_stuck
+from service.tasks.heartbeat import STUCK_SECONDS, WorkerStatus, are_stuck
 
 if TYPE_CHECKING:
     from service.stores.migrations import SchemaState
@@ -262,7 +262,7 @@ def check_versions(folder: Path) -> Iterator[Finding]:
 
 
 def check_workers(
-    workers: Sequence[WorkerSign], background: Sequence[WorkerSign]
+    workers: Sequence[WorkerStatus], background: Sequence[WorkerStatus]
 ) -> Iterator[Finding]:
     """Check that all processes live, none too often, and that workers agree."""
     versions = sorted({worker.model for worker in workers})
@@ -282,25 +282,25 @@ def check_workers(
     if len(background) > 1:
         yield warn(
             "background",
-            f"{len(background)} gave a sign of life lately, and one is enough",
+            f"{len(background)} sent a heartbeat lately, and one is enough",
             "Ask again in half a minute: one that was killed is gone then. Else end all but one.",
         )
     else:
         yield judge_background(background)
 
 
-def judge_workers(workers: Sequence[WorkerSign]) -> Finding:
+def judge_workers(workers: Sequence[WorkerStatus]) -> Finding:
     """Check that a worker lives."""
     if workers:
         return well("workers", f"{len(workers)} alive")
     return fail(
         "workers",
-        "no worker has given a sign of life lately",
+        "no worker has sent a heartbeat lately",
         "Start a worker (slopsieve up does); comments are kept meanwhile and judged later.",
     )
 
 
-def judge_models(workers: Sequence[WorkerSign]) -> Finding:
+def judge_models(workers: Sequence[WorkerStatus]) -> Finding:
     """Check that every worker has a model. Strangers may read this, so none is named."""
     if not workers:
         return fail("workers", "unknown while there is no worker", judge_workers(workers).remedy)
@@ -308,7 +308,7 @@ def judge_models(workers: Sequence[WorkerSign]) -> Finding:
     return fail("workers", problem, _NO_MODEL) if problem else well("workers", "each has a model")
 
 
-def judge_background(background: Sequence[WorkerSign]) -> Finding:
+def judge_background(background: Sequence[WorkerStatus]) -> Finding:
     """Check that the process for notifications and upkeep lives."""
     if background:
         return well("background", f"{len(background)} alive")
@@ -320,7 +320,7 @@ def judge_background(background: Sequence[WorkerSign]) -> Finding:
 
 
 def judge_progress(
-    workers: Sequence[WorkerSign], *, oldest: datetime | None, now: datetime
+    workers: Sequence[WorkerStatus], *, oldest: datetime | None, now: datetime
 ) -> Finding:
     """Check that live workers store verdicts."""
     if are_stuck(workers, oldest=oldest, now=now):

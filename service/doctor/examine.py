@@ -174,17 +174,17 @@ class _Installation:
         with closing(open_client(self._valkey_url)) as client:
             try:
                 prove_write(client)
-                signs = [live_workers(client, kind) for kind in (WORKERS, BACKGROUND)]
+                found = [live_workers(client, kind) for kind in (WORKERS, BACKGROUND)]
             except StoreUnavailableError as error:
                 yield warn(
                     "workers",
-                    f"unknown, as they give signs of life through Valkey: {error}",
+                    f"unknown, as heartbeats come through Valkey: {error}",
                     "Put right what was found of valkey, then call slopsieve doctor again.",
                 )
                 return
-        yield from checks.check_workers(*signs)
+        yield from checks.check_workers(*found)
         oldest = self._stores.figures.oldest_unjudged()
-        yield checks.judge_progress(signs[0], oldest=oldest, now=self._now)
+        yield checks.judge_progress(found[0], oldest=oldest, now=self._now)
 
     def _histories(self) -> Iterator[Finding]:
         decided = self._stores.decisions.find_in_force(after=0, limit=1).items

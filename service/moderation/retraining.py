@@ -297,7 +297,7 @@ def ask_retraining(services: Services, *, by: str, options: RetrainingOptions) -
     `StoreUnavailableError`.
     """
     if not services.trainer_queue.has_listener():
-        raise NoTrainerError("no process that retrains gives a sign of life")
+        raise NoTrainerError("no process that retrains sends a heartbeat")
     asked = new_retraining(services, by=by, options=options)
     act = make_act(services, actor=by, act="ask for retraining", subject=asked.id)
     services.retrainings.ask(asked, act=act)

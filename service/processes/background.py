@@ -27,7 +27,7 @@ from service.moderation.versions import tidy_retrainings, tidy_versions
 from service.processes.operating import expose
 from service.processes.starting import starting
 from service.tasks.dispatcher import Dispatcher
-from service.tasks.heartbeat import BACKGROUND, INTERVAL_SECONDS, Heartbeat, WorkerSign
+from service.tasks.heartbeat import BACKGROUND, INTERVAL_SECONDS, Heartbeat, WorkerStatus
 from service.tasks.queue import Wake, listen_for_ever
 from service.tasks.schedule import Job, Schedule, ShouldContinue, TaskName
 from service.wiring import Wired, digest_plan
@@ -81,7 +81,7 @@ def run_background(wired: Wired) -> None:
     listening = (wired.valkey_url, events.put)
     threading.Thread(target=listen_for_ever, args=listening, daemon=True).start()
     log.info("background started", extra={"pid": os.getpid()})
-    heartbeat = Heartbeat(wired.valkey, BACKGROUND, partial(WorkerSign, retrains=retrains))
+    heartbeat = Heartbeat(wired.valkey, BACKGROUND, partial(WorkerStatus, retrains=retrains))
     _deliver_until_stopped(events, dispatcher, retraining, schedule, heartbeat)
     for one in schedules:
         one.stop()

@@ -40,7 +40,7 @@ _ABOUT = {
     "oldest_kept_timestamp_seconds": (
         "When the oldest judged comment came in that still has its words."
     ),
-    "processes_alive": "Processes that gave a sign of life lately, by what they do.",
+    "processes_alive": "Processes that sent a heartbeat lately, by what they do.",
     "workers_without_model": "Workers that have no model version to judge with.",
     "history_up": "Whether the server of histories answers.",
     "history_blank": "Whether histories lack decisions that were made, until they are filled.",
@@ -152,10 +152,10 @@ def _waiting(name: str, waiting: Waiting, now: datetime, **labels: str) -> Itera
 
 def _processes(wired: Wired) -> Iterator[Metric]:
     workers, background = (live_workers(wired.valkey, kind) for kind in (WORKERS, BACKGROUND))
-    trainers = [sign for sign in background if sign.retrains]
+    trainers = [status for status in background if status.retrains]
     for kind, alive in (("worker", workers), ("background", background), ("trainer", trainers)):
         yield _number("processes_alive", len(alive), kind=kind)
-    without_model = sum(sign.problem is not None for sign in workers)
+    without_model = sum(status.problem is not None for status in workers)
     yield _number("workers_without_model", without_model)
 
 

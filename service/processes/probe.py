@@ -52,14 +52,14 @@ def _heartbeat(process: str, settings: Settings) -> str | None:
     client = open_client(find_valkey_url(settings, DataFolder(settings.data_dir, prove=False)))
     try:
         prove_write(client)
-        names = [sign.name for sign in live_workers(client, kind)]
+        names = [status.name for status in live_workers(client, kind)]
     except StoreUnavailableError:
         return None
     finally:
         client.close()
     own = f"{socket.gethostname()}:"
     alive = any(name.startswith(own) for name in names)
-    return None if alive else "this host's process has given no sign of life lately"
+    return None if alive else "this host's process has sent no heartbeat lately"
 
 
 def _schema(settings: Settings) -> str | None:

@@ -19,7 +19,7 @@ from service.moderation.judging import judge_batch
 from service.processes.operating import expose, show_model
 from service.processes.starting import starting
 from service.tasks.celery_app import make_celery
-from service.tasks.heartbeat import WORKERS, Heartbeat, WorkerSign
+from service.tasks.heartbeat import WORKERS, Heartbeat, WorkerStatus
 from service.wiring import Wired
 
 log = logging.getLogger(__name__)
@@ -67,9 +67,9 @@ def make_worker(wired: Wired) -> Any:
         if judge_batch(ids, services, owed):
             judged_at = time.time()
 
-    def describe() -> WorkerSign:
+    def describe() -> WorkerStatus:
         model = services.current_model().version
-        return WorkerSign(model=model, problem=wired.models.problem, judged_at=judged_at)
+        return WorkerStatus(model=model, problem=wired.models.problem, judged_at=judged_at)
 
     heartbeat = Heartbeat(wired.valkey, WORKERS, describe)
     batch_size = wired.settings.batch_size

@@ -26,7 +26,7 @@ STUCK_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WorkerSign:
+class WorkerStatus:
     """A running process, as of `at`; `problem` is why a worker has no model, in one line, or None.
 
     `judged_at` is when it last stored a verdict, or started. Both times are in seconds since 1970.
@@ -41,24 +41,24 @@ class WorkerSign:
     retrains: bool = False
 
 
-_SIGN = TypeAdapter(WorkerSign)
+_STATUS = TypeAdapter(WorkerStatus)
 
 
-def live_workers(client: redis.Redis, kind: str = WORKERS) -> list[WorkerSign]:
+def live_workers(client: redis.Redis, kind: str = WORKERS) -> list[WorkerStatus]:
     """Return processes of a kind with recent heartbeats. Raise `StoreUnavailableError`."""
     with queue_errors():
-        signs = _read(client, kind)
-    return [sign for sign in signs if time.time() - sign.at < _EXPIRES_SECONDS]
+        statuses = _read(client, kind)
+    return [status for status in statuses if time.time() - status.at < _EXPIRES_SECONDS]
 
 
-def are_stuck(workers: Sequence[WorkerSign], *, oldest: datetime | None, now: datetime) -> bool:
+def are_stuck(workers: Sequence[WorkerStatus], *, oldest: datetime | None, now: datetime) -> bool:
     """Return True if workers run but none has judged for `STUCK_SECONDS` while a comment waits.
 
     `oldest` is when the longest-waiting comment arrived.
     """
     long_ago = now - timedelta(seconds=STUCK_SECONDS)
     waits = bool(workers) and oldest is not None and oldest <= long_ago
-    return waits and all(sign.judged_at < long_ago.timestamp() for sign in workers)
+    return waits and all(status.judged_at < long_ago.timestamp() for status in workers)
 
 
 @dataclass(eq=False)
@@ -71,22 +71,22 @@ class Heartbeat:
 
     client: redis.Redis
     kind: str
-    describe: Callable[[], WorkerSign] = WorkerSign
+    describe: Callable[[], WorkerStatus] = WorkerStatus
     name: str = field(default_factory=lambda: f"{socket.gethostname()}:{os.getpid()}", init=False)
     is_first: bool = field(default=True, init=False)
 
     def beat(self) -> None:
         """Send a heartbeat; the first also removes dead processes' heartbeats."""
-        sign = replace(self.describe(), name=self.name, at=time.time())
+        status = replace(self.describe(), name=self.name, at=time.time())
         try:
             if self.is_first:
-                dead_since = sign.at - 2 * _EXPIRES_SECONDS
-                signs = _read(self.client, self.kind)
-                dead = [one.name for one in signs if one.at < dead_since]
+                dead_since = status.at - 2 * _EXPIRES_SECONDS
+                statuses = _read(self.client, self.kind)
+                dead = [one.name for one in statuses if one.at < dead_since]
                 if dead:
                     self.client.hdel(self.kind, *dead)
             with self.client.pipeline(transaction=False) as pipeline:
-                pipeline.hset(self.kind, self.name, _SIGN.dump_json(sign))
+                pipeline.hset(self.kind, self.name, _STATUS.dump_json(status))
                 # The hash expires once no process writes to it.
                 pipeline.expire(self.kind, int(4 * _EXPIRES_SECONDS))
                 pipeline.execute()
@@ -102,13 +102,13 @@ class Heartbeat:
             self.client.hdel(self.kind, self.name)
 
 
-def _read(client: redis.Redis, kind: str) -> list[WorkerSign]:
+def _read(client: redis.Redis, kind: str) -> list[WorkerStatus]:
     """Return all heartbeats of this kind; an unreadable one is from 1970."""
     fields: Any = client.hgetall(kind)
-    signs = []
+    statuses = []
     for name, value in fields.items():
         try:
-            signs.append(replace(_SIGN.validate_json(value), name=name))
+            statuses.append(replace(_STATUS.validate_json(value), name=name))
         except ValueError:
-            signs.append(WorkerSign(name=name))
-    return signs
+            statuses.append(WorkerStatus(name=name))
+    return statuses

@@ -39,7 +39,7 @@ def test_a_process_is_alive_that_gave_a_sign_on_this_host(probe, kind, valkey, t
         here = ask(probe, tmp_path, valkey_url=valkey.url)
 
     assert (elsewhere.returncode, here.returncode) == (1, 0)
-    assert elsewhere.stderr == "this host's process has given no sign of life lately\n"
+    assert elsewhere.stderr == "this host's process has sent no heartbeat lately\n"
 
 
 def test_while_valkey_is_away_no_process_is_called_dead(tmp_path):

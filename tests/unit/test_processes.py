@@ -22,7 +22,7 @@ from service.tasks.heartbeat import (
     STUCK_SECONDS,
     WORKERS,
     Heartbeat,
-    WorkerSign,
+    WorkerStatus,
     are_stuck,
 )
 from service.wiring import Wired, open_engine
@@ -82,18 +82,18 @@ def test_whoever_asks_often_causes_few_writes_but_a_failed_one_is_tried_again():
     assert asked == ["write", "write", "write", "read", "read", "write", "read"]
 
 
-def sign(*, judged_at: float, problem: str | None = None) -> WorkerSign:
-    return WorkerSign(name="w", model="m", problem=problem, judged_at=judged_at)
+def status(*, judged_at: float, problem: str | None = None) -> WorkerStatus:
+    return WorkerStatus(name="w", model="m", problem=problem, judged_at=judged_at)
 
 
 def test_workers_that_store_nothing_while_comments_wait_are_told_of():
-    stuck = [sign(judged_at=90.0), sign(judged_at=10.0)]
+    stuck = [status(judged_at=90.0), status(judged_at=10.0)]
 
     def told_of(workers, oldest=NOW - timedelta(hours=1)):
         return are_stuck(workers, oldest=oldest, now=NOW)
 
     assert told_of(stuck)
-    assert not told_of([*stuck, sign(judged_at=NOW.timestamp())])
+    assert not told_of([*stuck, status(judged_at=NOW.timestamp())])
     assert not told_of([])
     assert not told_of(stuck, oldest=None)
     assert not told_of(stuck, oldest=NOW)
@@ -101,20 +101,20 @@ def test_workers_that_store_nothing_while_comments_wait_are_told_of():
 
 def test_a_model_is_not_asked_for_where_a_worker_is_missing():
     assert "Start a worker" in judge_models([]).remedy
-    assert "models promote" in judge_models([sign(judged_at=0.0, problem="no version")]).remedy
-    assert judge_models([sign(judged_at=0.0)]).is_well
+    assert "models promote" in judge_models([status(judged_at=0.0, problem="no version")]).remedy
+    assert judge_models([status(judged_at=0.0)]).is_well
 
 
 @pytest.fixture
 def home(tmp_path):
-    """Give an installation with a Valkey of its own, whose processes give signs."""
+    """Give an installation with a Valkey of its own, whose processes send heartbeats."""
     with running_valkey() as server:
         wired = Wired(load_settings(data_dir=tmp_path, valkey_url=server.url))
         migrate(wired.engine)
         client = open_client(server.url)
         for kind in (WORKERS, BACKGROUND):
             judged_at = time.time() - 2 * STUCK_SECONDS
-            Heartbeat(client, kind, partial(WorkerSign, judged_at=judged_at)).beat()
+            Heartbeat(client, kind, partial(WorkerStatus, judged_at=judged_at)).beat()
         yield wired, client
         client.close()
         wired.close()

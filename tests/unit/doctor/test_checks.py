@@ -13,7 +13,7 @@ from service.domain.finding import Finding, State
 from service.settings import load_settings
 from service.stores.migrations import SchemaState
 from service.tasks.broker import open_client
-from service.tasks.heartbeat import WorkerSign
+from service.tasks.heartbeat import WorkerStatus
 from tests.databases import engine_on
 from tests.factories import NOW
 from tests.servers import free_port
@@ -209,12 +209,12 @@ def test_a_version_that_was_changed_is_found(tmp_path):
     assert "rollback" in changed[0].remedy
 
 
-def sign(name: str = "host:1", version: str = "minilm-3", problem: str | None = None):
-    return WorkerSign(name=name, model=version, problem=problem)
+def status(name: str = "host:1", version: str = "minilm-3", problem: str | None = None):
+    return WorkerStatus(name=name, model=version, problem=problem)
 
 
 def test_workers_that_are_away_have_no_model_or_differ_are_found():
-    one_alive = [sign(version="")]
+    one_alive = [status(version="")]
     others = {"background": State.OK}
 
     def found(workers, background=one_alive):
@@ -222,11 +222,11 @@ def test_workers_that_are_away_have_no_model_or_differ_are_found():
         return {one.check: one.state for one in checked}
 
     assert found([]) == {"workers": State.FAIL} | others
-    assert found([sign()]) == {"workers": State.OK} | others
-    assert found([sign(problem="no CURRENT")])["workers"] is State.FAIL
-    assert found([sign(), sign("host:2", "minilm-4")])["workers"] is State.WARN
-    assert found([sign()], [])["background"] is State.WARN
-    assert found([sign()], [sign(), sign("host:2")])["background"] is State.WARN
+    assert found([status()]) == {"workers": State.OK} | others
+    assert found([status(problem="no CURRENT")])["workers"] is State.FAIL
+    assert found([status(), status("host:2", "minilm-4")])["workers"] is State.WARN
+    assert found([status()], [])["background"] is State.WARN
+    assert found([status()], [status(), status("host:2")])["background"] is State.WARN
 
 
 def make_backlog(**changes) -> Backlog:
