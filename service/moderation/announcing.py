@@ -41,7 +41,7 @@ def _send_changes(seen: Iterable[Case], services: Services, *, at_once: bool = F
         if messages:
             services.deliveries.add(messages)
     except ModerationError:
-        log.exception("a site was not told", extra={"comment_id": ",".join(unjudged)})
+        log.exception("site notification failed", extra={"comment_id": ",".join(unjudged)})
     wake_deliverers(services)
 
 
@@ -122,7 +122,7 @@ def wake_deliverers(services: Services) -> None:
     try:
         services.delivery_queue.wake()
     except ModerationError as error:
-        log.warning("deliveries wait for the clock", extra={"error": type(error).__name__})
+        log.warning("delivery delayed until the next poll", extra={"error": type(error).__name__})
 
 
 def _delivery(case: Case, event: EventKind, endpoint: Endpoint, services: Services) -> Delivery:

@@ -83,7 +83,7 @@ class Dispatcher:
         try:
             self.dispatch()
         except StoreUnavailableError:
-            log.warning("stores are away, deliveries wait for the clock")
+            log.warning("stores are away, delivery delayed until the next poll")
 
     def _try(self, delivery: Delivery) -> float:
         """Deliver a message; return the seconds for which its site then gets no other."""

@@ -53,7 +53,10 @@ def test_values_cannot_forge_lines_or_fields():
     ("formatter", "error"),
     [
         (LineFormatter("%(message)s"), "error=ValueError at=test_logs.py:"),
-        (WordsFormatter("%(message)s"), "a site was not told error=ValueError at=test_logs.py:"),
+        (
+            WordsFormatter("%(message)s"),
+            "site notification failed error=ValueError at=test_logs.py:",
+        ),
         (JsonFormatter("worker"), '"error": "ValueError"'),
     ],
 )
@@ -63,7 +66,7 @@ def test_an_exceptions_message_stays_out(formatter, error):
     except ValueError:
         failure = sys.exc_info()
 
-    said = written(formatter, "a site was not told", failure=failure)
+    said = written(formatter, "site notification failed", failure=failure)
 
     assert error in said
     assert "the comment's text" not in said
