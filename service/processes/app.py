@@ -84,8 +84,6 @@ def web_config(wired: Wired) -> WebConfig:
         limiter_storage_url=wired.valkey_url.replace("unix://", "redis+unix://", 1),
         trusted_proxies=settings.trusted_proxies,
         max_waiting=max(1, settings.api_threads - never_waiting),
-        # A revoked key is accepted by the Akismet API for at most this long.
-        key_memory_seconds=1.0,
         require_second_factor=settings.require_second_factor,
         metrics_token=wired.metrics_token,
         keep_held_spam_days=settings.keep_held_spam_days,

@@ -65,7 +65,7 @@ def create_app(
     app.register_blueprint(api)
     register_docs(app)
     register_pages(app, services, config)
-    register_akismet(app, memory_seconds=config.key_memory_seconds)
+    register_akismet(app)
     register_webhooks(app)
     register_static(app)
     return app

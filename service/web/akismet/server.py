@@ -25,6 +25,9 @@ _VERSIONS = ("1.1", "1.2")
 _PATHS = tuple(f"/{version}/" for version in _VERSIONS)
 _CHECK = "comment-check"
 _KEYS = "slopsieve_akismet_keys"
+# A revoked key or a changed setting takes effect within this time. At 200 checks a second, queries
+# for every key would take a tenth of the process's time.
+_KEY_SECONDS = 1.0
 
 View = Callable[[AkismetCall], Response]
 
@@ -47,32 +50,14 @@ _OPEN: Mapping[str, Callable[[], Response]] = {
 }
 
 
-def _key_cache(memory_seconds: float) -> Callable[[str], tuple[Site, SiteKey]]:
-    """Return a cached `authenticate_akismet`.
+def _authenticate(secret: str, _window: float) -> tuple[Site, SiteKey]:
+    return authenticate_akismet(secret, services)
 
-    A revoked key or a changed setting takes effect within `memory_seconds`. At 200 checks a second
-    uncached queries take a tenth of the process's time.
-    """
 
+def register_akismet(app: Flask) -> None:
+    """Serve the calls under `/1.1/` and `/1.2/`, on any host name."""
     # Enough for a few hundred sites.
-    @lru_cache(maxsize=1_000)
-    def remembered(secret: str, _window: float) -> tuple[Site, SiteKey]:
-        return authenticate_akismet(secret, services)
-
-    def recognise(secret: str) -> tuple[Site, SiteKey]:
-        if not memory_seconds:
-            return authenticate_akismet(secret, services)
-        return remembered(secret, time.monotonic() // memory_seconds)
-
-    return recognise
-
-
-def register_akismet(app: Flask, *, memory_seconds: float) -> None:
-    """Serve the calls under `/1.1/` and `/1.2/`, on any host name.
-
-    Valid keys are cached for `memory_seconds`.
-    """
-    app.extensions[_KEYS] = _key_cache(memory_seconds)
+    app.extensions[_KEYS] = lru_cache(maxsize=1_000)(_authenticate)
     app.extensions[views.PROMISES] = Coalescer(views.add_deliveries)
     blueprint = Blueprint(AKISMET, __name__)
     blueprint.before_request(raise_refusal)
@@ -112,7 +97,7 @@ def identify_akismet() -> None:
     if secret is None:
         return
     try:
-        g.site, key = current_app.extensions[_KEYS](secret)
+        g.site, key = current_app.extensions[_KEYS](secret, time.monotonic() // _KEY_SECONDS)
     except NotAuthenticatedError:
         # The view's response is no error.
         g.wrong_key = True

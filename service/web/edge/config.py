@@ -12,7 +12,6 @@ class WebConfig:
     `failures_per_minute` is how many wrong keys or tokens an address may send.
     `max_waiting` is how many requests may wait for verdicts at once, so that some threads of the
     server stay free. A request over the limit does not wait.
-    `key_memory_seconds` is how long a valid Akismet key is cached.
     `require_second_factor` redirects users without a second factor to its set-up.
     `metrics_token` is needed to read `/metrics`; without one only this machine can read it.
     `keep_held_spam_days` is after how many days held spam is deleted; 0 means never.
@@ -27,7 +26,6 @@ class WebConfig:
     limiter_storage_url: str | None = field(default=None, repr=False)
     trusted_proxies: int = 0
     max_waiting: int = 24
-    key_memory_seconds: float = 0.0
     require_second_factor: bool = False
     metrics_token: str | None = field(default=None, repr=False)
     keep_held_spam_days: int = 30
