@@ -64,7 +64,7 @@ def create_app(
     )
     app.register_blueprint(api)
     register_docs(app)
-    register_pages(app, services, config)
+    register_pages(app, config)
     register_akismet(app)
     register_webhooks(app)
     register_static(app)

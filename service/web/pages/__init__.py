@@ -2,7 +2,6 @@
 
 from flask import Flask
 
-from service.ports.services import Services
 from service.web.edge.config import WebConfig
 from service.web.edge.language import register_language
 from service.web.pages import (  # noqa: F401  # most only for their routes and filters
@@ -25,12 +24,12 @@ from service.web.pages import (  # noqa: F401  # most only for their routes and 
 )
 from service.web.pages.blueprint import register_blueprint
 from service.web.pages.login import limit_guessing
-from service.web.pages.review import COUNTS, TabCounts
+from service.web.pages.review import register_counts
 
 
-def register_pages(app: Flask, services: Services, config: WebConfig) -> None:
+def register_pages(app: Flask, config: WebConfig) -> None:
     """Register the pages for moderators."""
-    app.extensions[COUNTS] = TabCounts(services)
+    register_counts(app)
     register_language(app)
     register_blueprint(app, config)
     limit_guessing(app)
