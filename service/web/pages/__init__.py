@@ -2,7 +2,6 @@
 
 from flask import Flask
 
-from service.web.edge.config import WebConfig
 from service.web.edge.language import register_language
 from service.web.pages import (  # noqa: F401  # most only for their routes and filters
     accounts,
@@ -27,9 +26,9 @@ from service.web.pages.login import limit_guessing
 from service.web.pages.review import register_counts
 
 
-def register_pages(app: Flask, config: WebConfig) -> None:
+def register_pages(app: Flask) -> None:
     """Register the pages for moderators."""
     register_counts(app)
     register_language(app)
-    register_blueprint(app, config)
+    register_blueprint(app)
     limit_guessing(app)

@@ -85,7 +85,7 @@ def another(services, **config) -> Akismet:
 
 
 def test_a_site_that_calls_too_often_is_told_so_without_a_verdict(services):
-    akismet = another(services, requests_per_minute=2)
+    akismet = another(services, REQUESTS_PER_MINUTE=2)
 
     answers = [akismet.check(SPAM) for _ in range(3)]
 
