@@ -72,7 +72,7 @@ def register_akismet(app: Flask) -> None:
                 methods=methods,
             )
     app.register_blueprint(blueprint)
-    app.after_request(_speak_akismet)
+    app.after_request(_to_akismet_format)
 
 
 def _with_call(view: View) -> Callable[[], Response]:
@@ -108,7 +108,7 @@ def identify_akismet() -> None:
     g.akismet = AkismetCall(name=name, fields=fields, user_agent=user_agent, site=g.site, key=key)
 
 
-def _speak_akismet(response: Response) -> Response:
+def _to_akismet_format(response: Response) -> Response:
     """Convert an error to the protocol's form, which never reads like a verdict.
 
     WordPress publishes a comment without a response. It holds one whose response has a guid and an

@@ -31,7 +31,7 @@ _IDEMPOTENCY_KEY = re.compile(rf"[\x21-\x7e](?:[\x20-\x7e]{{0,{MAX_KEY_CHARS - 2
 
 # Problem and remedy by pydantic's error type. The placeholders' values are the schema's, never the
 # request's.
-_IN_WORDS: Mapping[str, tuple[str, str]] = {
+_ERROR_MESSAGES: Mapping[str, tuple[str, str]] = {
     "missing": ("is missing", "add it"),
     "extra_forbidden": ("is not a known field", "leave it out or check its spelling"),
     "string_type": ("is not a string", "send a string"),
@@ -127,7 +127,8 @@ def _problem(detail: ErrorDetails) -> Problem:
     path = ""
     for part in detail["loc"]:
         path = strict_json.join(path, part)
-    wrong, remedy = _IN_WORDS.get(detail["type"], ("is not valid", "see the API's description"))
+    unknown = "is not valid", "see the API's description"
+    wrong, remedy = _ERROR_MESSAGES.get(detail["type"], unknown)
     context = {k: v for k, v in detail.get("ctx", {}).items() if isinstance(v, str | int | float)}
     kind = _TooLarge if detail["type"] == TEXT_TOO_LARGE else Problem
     return kind(

@@ -51,7 +51,7 @@ _OTHERS_SHOWN = 5
 _MOST_ABOVE = 3
 PAGE_SIZE = 25
 MAX_ROWS = 200
-MAX_AHEAD = 10
+MAX_PREFETCHED = 10
 # A comment that was judged just now was received within this time.
 _JUDGED_WITHIN = timedelta(minutes=10)
 # For a page that was left open overnight.
@@ -62,7 +62,7 @@ _COUNTS = "slopsieve_counts"
 _UNDONE = "undo"
 _SKIPPED = "skip"
 """Actions without a decision."""
-# The page's script requests `list`, one more page of the list, or `told`, the result of an action.
+# The page's script requests `list`, one more page of the list, or `result`, that of an action.
 _PARTS_HEADER = "X-Parts"
 _JUST_DONE = "just_done"
 _SORTS = (Order.DOUBT, Order.OLDEST, Order.SITE)
@@ -197,8 +197,8 @@ def skip(comment_id: str) -> ResponseReturnValue:
 
 def _tell(case: Case, act: str, *, then: str | None) -> ResponseReturnValue:
     """Return the result to the page's script; without a script redirect to `then`."""
-    if _wants_told():
-        return _show_told(case, act)
+    if _wants_result():
+        return _show_result(case, act)
     # The next page shows it. An act is a decision's id, `_UNDONE` or `_SKIPPED`.
     session[_JUST_DONE] = [case.comment.id, act]
     place = _read_place()
@@ -207,8 +207,8 @@ def _tell(case: Case, act: str, *, then: str | None) -> ResponseReturnValue:
 
 def _show_conflict(comment_id: CommentId, ruling: Ruling | None) -> ResponseReturnValue:
     chosen = services.cases.get(comment_id)
-    if _wants_told():
-        return _show_told(chosen, "", refused=True), HTTPStatus.CONFLICT
+    if _wants_result():
+        return _show_result(chosen, "", refused=True), HTTPStatus.CONFLICT
     return _show_page(chosen=chosen, refused=ruling or "undo"), HTTPStatus.CONFLICT
 
 
@@ -239,18 +239,18 @@ def rows() -> ResponseReturnValue:
     )
 
 
-@pages.get("/review/ahead")
-def ahead() -> ResponseReturnValue:
+@pages.get("/review/prefetch")
+def prefetch() -> ResponseReturnValue:
     session.modified = False
-    cases = [case for case in services.cases.find(_ids("id")[:MAX_AHEAD]) if _sees(case)]
+    cases = [case for case in services.cases.find(_ids("id")[:MAX_PREFETCHED]) if _sees(case)]
     claims = _claims_on(cases)
     return render_template(
-        "ahead.html",
+        "prefetch.html",
         place=_read_place(),
         # Shows who decided them while they were open.
         meanwhile=bool(request.args.get("meanwhile")),
         # This does not claim them.
-        ahead=[_opened_values(case, claims) for case in cases],
+        prefetched=[_opened_values(case, claims) for case in cases],
     )
 
 
@@ -261,7 +261,7 @@ def last() -> ResponseReturnValue:
     ruled = found if isinstance(found, Case) and _sees(found) else None
     together = found if isinstance(found, BulkDecision) and may_undo(found) else None
     return render_template(
-        "told.html",
+        "result.html",
         done=(ruled, ruled.decision.id) if ruled and ruled.decision else None,
         bulk_decision=together,
         **_place_values(),
@@ -365,9 +365,9 @@ def _thread_of(case: Case) -> list[Case]:
     return above[::-1]
 
 
-def _wants_told() -> bool:
+def _wants_result() -> bool:
     """Return True if the page's script requests only the result of an action."""
-    return request.headers.get(_PARTS_HEADER) == "told"
+    return request.headers.get(_PARTS_HEADER) == "result"
 
 
 def _show_page(*, chosen: Case | None = None, refused: Ruling | str | None = None) -> str:
@@ -427,10 +427,10 @@ def _show_page(*, chosen: Case | None = None, refused: Ruling | str | None = Non
     )
 
 
-def _show_told(case: Case, act: str, *, refused: bool = False) -> str:
+def _show_result(case: Case, act: str, *, refused: bool = False) -> str:
     """Return the result of an action; `refused` is True if somebody else decided first."""
     return render_template(
-        "told.html", done=(case, act), case=case, refused=refused, **_place_values()
+        "result.html", done=(case, act), case=case, refused=refused, **_place_values()
     )
 
 
@@ -451,11 +451,11 @@ def _opened_values(case: Case, claims: Mapping[CommentId, Claim]) -> dict[str, A
         "opened": case,
         "claimed_by": claim.user_name if claim and case.is_open else "",
         "may_decide": moderator().may(Permission.DECIDE, case.comment.site_id),
-        "sender": _beside(case, lambda: _sender_of(case)),
-        "similar": _beside(case, lambda: _similar_to(case)),
-        "reject_and_block": _beside(case, lambda: reject_and_block_view(case)),
-        "behind": _beside(case, lambda: decisions_behind(case, services)),
-        "thread": _beside(case, lambda: _thread_of(case)),
+        "sender": _optional_panel(case, lambda: _sender_of(case)),
+        "similar": _optional_panel(case, lambda: _similar_to(case)),
+        "reject_and_block": _optional_panel(case, lambda: reject_and_block_view(case)),
+        "behind": _optional_panel(case, lambda: decisions_behind(case, services)),
+        "thread": _optional_panel(case, lambda: _thread_of(case)),
     }
 
 
@@ -474,7 +474,7 @@ def _find_news(seen: Sequence[CommentId] = ()) -> list[CommentId]:
     return sorted(set(found).difference(seen))
 
 
-def _beside(case: Case, view: Callable[[], _V]) -> _V | None:
+def _optional_panel(case: Case, view: Callable[[], _V]) -> _V | None:
     """Return a part of the comment's page, or None if it fails, so that others still show.
 
     Raises `ModerationError`.
