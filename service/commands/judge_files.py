@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import islice
@@ -17,7 +17,7 @@ from service.domain.comment import MAX_TEXT_BYTES, Comment
 from service.domain.dataset_row import LABELS, comment_from_row, label_problems
 from service.domain.errors import ModelUnavailableError, Problem
 from service.domain.sender import History
-from service.domain.verdict import Span, Verdict
+from service.domain.verdict import Span, Verdict, span_pairs
 from service.imports.input_files import STDIN, Broken, InputFile
 from service.moderation.judging import judge_comments
 from service.ports.models import JudgingModel
@@ -216,18 +216,14 @@ def verdict_to_json(verdict: Verdict) -> dict[str, object]:
                 **output.columns(part, "weight", "contribution"),
                 "weight_kind": part.kind,
                 "reason": part.signal.reason,
-                "spans": _pairs(part.signal.spans),
+                "spans": span_pairs(part.signal.spans),
                 "boundaries": list(part.signal.boundaries),
             }
             for part in verdict.signals
         ],
-        "spans": _pairs(verdict.promo_spans),
+        "spans": span_pairs(verdict.promo_spans),
         "model_version": verdict.model_version,
     }
-
-
-def _pairs(spans: Iterable[Span]) -> list[list[int]]:
-    return [[span.start, span.end] for span in spans]
 
 
 def write_row(stream: BinaryIO, row: Mapping[str, object]) -> None:

@@ -1,6 +1,7 @@
 """A comment's verdict, and the evidence that it rests on."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -74,6 +75,10 @@ class Span:
         if not 0 <= self.start < self.end:
             msg = f"a span needs 0 <= start < end, got [{self.start}, {self.end})"
             raise ValueError(msg)
+
+
+def span_pairs(spans: Iterable[Span]) -> list[list[int]]:
+    return [[span.start, span.end] for span in spans]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

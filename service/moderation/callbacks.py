@@ -1,7 +1,5 @@
 """Sets sites' endpoints and secrets, and replays messages."""
 
-import base64
-import hashlib
 import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
@@ -9,6 +7,7 @@ from dataclasses import replace
 from service.domain.comment import SiteId
 from service.domain.delivery import Delivery, DeliveryForm, DeliveryState, Endpoint, EventKind
 from service.domain.errors import ConflictError, InvalidInputError, NotFoundError, Problem
+from service.domain.webhook_secret import make_webhook_secret
 from service.moderation.acts import counting_act, make_act
 from service.moderation.announcing import wake_deliverers
 from service.ports.audit import AuditEntry
@@ -16,7 +15,6 @@ from service.ports.services import Services
 
 # During a rotation messages are signed with each secret; two are enough.
 MAX_SECRETS = 2
-_SECRET_PREFIX = "whsec_"  # noqa: S105  # a prefix, not a secret
 # The limit of tokens: characters that cannot end a header.
 _TOKEN = re.compile(r"[\x21-\x7e]{8,500}")
 _KNOWN_ADDRESSES = {DeliveryForm.GITHUB: "https://api.github.com/graphql"}
@@ -38,7 +36,7 @@ def set_callback(
     endpoint = Endpoint(
         site_id=site_id,
         url=url,
-        secrets=(_new_secret(services),),
+        secrets=(make_webhook_secret(services.new_secret()),),
         events=tuple(dict.fromkeys(events)),
     )
     act = make_act(services, actor=actor, act="set callback", subject=site_id)
@@ -133,7 +131,7 @@ def rotate_secret(site_id: SiteId, services: Services, *, actor: str) -> Endpoin
 
     It is the first of the endpoint, which is returned only here. Raises as `signed_callback`.
     """
-    secret = _new_secret(services)
+    secret = make_webhook_secret(services.new_secret())
 
     def rotated(old: Endpoint | None) -> Endpoint:
         signed = signed_callback(old)
@@ -251,8 +249,3 @@ def _refuse(
         problems.append(Problem("site", problem, remedy))
     if problems:
         raise InvalidInputError(problems)
-
-
-def _new_secret(services: Services) -> str:
-    key = hashlib.sha256(services.new_secret().encode()).digest()
-    return _SECRET_PREFIX + base64.b64encode(key).decode("ascii")

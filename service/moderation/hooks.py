@@ -1,16 +1,12 @@
 """Creates and revokes the URLs that platforms post to."""
 
-import base64
-import binascii
-
 from service.domain.comment import SiteId
 from service.domain.delivery import InboundHook, Platform
 from service.domain.errors import NotFoundError, invalid_input
+from service.domain.webhook_secret import make_webhook_secret, webhook_key
 from service.moderation.acts import make_act
 from service.ports.services import Services
 
-_STANDARD_PREFIX = "whsec_"
-_MIN_KEY_BYTES, _MAX_KEY_BYTES = 24, 64
 _MIN_SECRET_CHARS, _MAX_SECRET_CHARS = 12, 300
 
 
@@ -75,9 +71,7 @@ def _new_secret(platform: Platform, services: Services) -> str:
     if platform is Platform.STATIC_FORM:
         return ""
     secret = services.new_secret()
-    if platform is not Platform.STANDARD:
-        return secret
-    return _STANDARD_PREFIX + base64.b64encode(secret.encode()[:_MAX_KEY_BYTES]).decode()
+    return make_webhook_secret(secret) if platform is Platform.STANDARD else secret
 
 
 def _check(secret: str, platform: Platform) -> None:
@@ -85,14 +79,10 @@ def _check(secret: str, platform: Platform) -> None:
         raise invalid_input("secret", "is of no use: nobody signs a form", "leave it out")
     if platform is Platform.STANDARD:
         try:
-            key = base64.b64decode(secret.removeprefix(_STANDARD_PREFIX), validate=True)
-        except binascii.Error:
-            key = b""
-        sized = _MIN_KEY_BYTES <= len(key) <= _MAX_KEY_BYTES
-        if not secret.startswith(_STANDARD_PREFIX) or not sized:
-            sizes = f"{_MIN_KEY_BYTES} to {_MAX_KEY_BYTES} bytes"
-            remedy = f"give {_STANDARD_PREFIX} and the base64 of {sizes}"
-            raise invalid_input("secret", "is no Standard Webhooks secret", remedy)
+            webhook_key(secret)
+        except ValueError as error:
+            problem = "is no Standard Webhooks secret"
+            raise invalid_input("secret", problem, str(error)) from None
     elif not _MIN_SECRET_CHARS <= len(secret) <= _MAX_SECRET_CHARS or not secret.isprintable():
         raise invalid_input(
             "secret",

@@ -1,7 +1,6 @@
 """Sends deliveries to sites: checks the address, signs, sends once and returns the result."""
 
 import base64
-import binascii
 import hmac
 import ssl
 import threading
@@ -21,6 +20,7 @@ from service.domain.delivery import (
     PlatformAct,
     SendOutcome,
 )
+from service.domain.webhook_secret import webhook_key
 from service.outbound import guard
 from service.outbound.exchange import (
     CallOutcome,
@@ -34,9 +34,6 @@ from service.outbound.exchange import (
 )
 from service.outbound.platforms import PLATFORMS
 
-_PREFIX = "whsec_"
-_MIN_BYTES, _MAX_BYTES = 24, 64
-
 
 def sign(message_id: str, timestamp: int, body: bytes, secrets: Sequence[str]) -> str:
     """Return the value of `webhook-signature`: one `v1` signature per secret.
@@ -44,19 +41,8 @@ def sign(message_id: str, timestamp: int, body: bytes, secrets: Sequence[str]) -
     Raises `ValueError` for an invalid secret.
     """
     signed = f"{message_id}.{timestamp}.".encode() + body
-    digests = (hmac.digest(_key(secret), signed, "sha256") for secret in secrets)
+    digests = (hmac.digest(webhook_key(secret), signed, "sha256") for secret in secrets)
     return " ".join(f"v1,{base64.b64encode(digest).decode('ascii')}" for digest in digests)
-
-
-def _key(secret: str) -> bytes:
-    try:
-        key = base64.b64decode(secret.removeprefix(_PREFIX), validate=True)
-    except binascii.Error:
-        key = b""
-    if not secret.startswith(_PREFIX) or not _MIN_BYTES <= len(key) <= _MAX_BYTES:
-        msg = f"a secret is {_PREFIX} and the base64 of {_MIN_BYTES} to {_MAX_BYTES} bytes"
-        raise ValueError(msg)
-    return key
 
 
 # From resolving the name to reading the last byte.

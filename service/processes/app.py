@@ -5,8 +5,9 @@ import os
 import signal
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
+from typing import Any
 
 from service.doctor import checks
 from service.domain.errors import StoreUnavailableError
@@ -19,7 +20,6 @@ from service.stores.sql import ping, prove_write
 from service.tasks.broker import prove_write as prove_queue_write
 from service.tasks.heartbeat import BACKGROUND, live_workers
 from service.web.app import create_app
-from service.web.edge.config import WebConfig
 from service.web.edge.current import WAITER
 from service.web.edge.health import Checks
 from service.wiring import Wired
@@ -71,26 +71,24 @@ def serve(wired: Wired, listener: socket.socket, *, shared: bool = False) -> Non
     log.info("api stopped")
 
 
-def web_config(wired: Wired) -> WebConfig:
-    """Return the options of the web edge."""
+def web_config(wired: Wired) -> Mapping[str, Any]:
+    """Return the configuration of the web application."""
     settings = wired.settings
     # A quarter of the threads is reserved for requests that do not wait for a verdict.
     never_waiting = max(1, round(settings.api_threads * 0.25))
-    return WebConfig(
-        secret_key=wired.session_secret,
-        https_only_cookies=settings.https_only_cookies,
-        max_wait_seconds=settings.max_wait_seconds,
-        requests_per_minute=settings.requests_per_minute,
-        limiter_storage_url=wired.valkey_url.replace("unix://", "redis+unix://", 1),
-        trusted_proxies=settings.trusted_proxies,
-        max_waiting=max(1, settings.api_threads - never_waiting),
-        # A revoked key is accepted by the Akismet API for at most this long.
-        key_memory_seconds=1.0,
-        require_second_factor=settings.require_second_factor,
-        metrics_token=wired.metrics_token,
-        keep_held_spam_days=settings.keep_held_spam_days,
-        retrain_data=settings.retrain_data,
-    )
+    return {
+        "SECRET_KEY": wired.session_secret,
+        "SESSION_COOKIE_SECURE": settings.https_only_cookies,
+        "KEEP_HELD_SPAM_DAYS": settings.keep_held_spam_days,
+        "MAX_WAIT_SECONDS": settings.max_wait_seconds,
+        "MAX_WAITING": max(1, settings.api_threads - never_waiting),
+        "METRICS_TOKEN": wired.metrics_token,
+        "RATELIMIT_STORAGE_URI": wired.valkey_url.replace("unix://", "redis+unix://", 1),
+        "REQUESTS_PER_MINUTE": settings.requests_per_minute,
+        "REQUIRE_SECOND_FACTOR": settings.require_second_factor,
+        "RETRAIN_DATA": settings.retrain_data,
+        "TRUSTED_PROXIES": settings.trusted_proxies,
+    }
 
 
 def readiness_checks(wired: Wired) -> Checks:

@@ -9,7 +9,7 @@ from typing import Any
 
 from service.domain.errors import InvalidInputError, Problem
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 APPEAL_RANK = -1
 UNSURE_RANK = 0
 # Shared by audit samples and disputed verdicts, so that moderators cannot distinguish them.
@@ -22,7 +22,7 @@ class Place:
     """A row's position in a list: the number, the time and the id by which it is sorted."""
 
     rank: int = 0
-    at: datetime = _EPOCH
+    at: datetime = EPOCH
     id: str = "-"
 
 
@@ -34,7 +34,7 @@ def cursor_after(of: str, rows: Sequence[Any], limit: int) -> str | None:
     if len(rows) <= limit:
         return None
     last = rows[limit - 1]
-    micros = (getattr(last, "at", _EPOCH) - _EPOCH) // timedelta(microseconds=1)
+    micros = (getattr(last, "at", EPOCH) - EPOCH) // timedelta(microseconds=1)
     raw = json.dumps([of, getattr(last, "rank", 0), micros, last.id]).encode()
     return base64.urlsafe_b64encode(raw).decode().rstrip("=")
 
@@ -65,4 +65,4 @@ def _parse(cursor: str, of: str, least: int, most: int) -> Place:
     # PostgreSQL refuses NUL, every database a lone surrogate.
     if not (row_id and row_id.isascii() and row_id.isprintable()):
         raise ValueError("no id of ours")
-    return Place(rank=rank, at=_EPOCH + timedelta(microseconds=micros), id=row_id)
+    return Place(rank=rank, at=EPOCH + timedelta(microseconds=micros), id=row_id)

@@ -14,7 +14,6 @@ from service.moderation.callbacks import set_callback
 from service.moderation.delivering import deliver, take_deliveries
 from service.moderation.sites import issue_key
 from service.web.app import create_app
-from service.web.edge.config import WebConfig
 from tests.databases import fresh_stores
 from tests.factories import SITE
 from tests.fakes import FixedClassifier, make_services, make_site
@@ -43,7 +42,7 @@ def main() -> None:
     hook = "https://blog.example/hook"
     set_callback(SITE, hook, services, actor="owner")
     key = issue_key(SITE, services, actor="owner").secret
-    config = WebConfig(secret_key="for this count only, thirty-two characters")
+    config = {"SECRET_KEY": "for this count only, thirty-two characters"}
     client = create_app(services, config, {"stores": lambda: None}).test_client()
     counts = counted(stores.engine)
 

@@ -17,7 +17,6 @@ from service.moderation.lists import NewEntry, add_entry
 from service.moderation.sites import issue_key
 from service.ports.services import Services
 from service.web.app import create_app
-from service.web.edge.config import WebConfig
 from service.web.edge.verdict_waiter import VerdictWaiter
 from tests.factories import SITE
 from tests.fakes import FixedClassifier, FixedClock, make_services, make_site
@@ -44,12 +43,12 @@ def services(classifier: FixedClassifier, clock: FixedClock) -> Services:
 
 
 @pytest.fixture
-def config() -> WebConfig:
-    return WebConfig(secret_key=SECRET_KEY, max_wait_seconds=5.0)
+def config() -> dict[str, Any]:
+    return {"SECRET_KEY": SECRET_KEY, "MAX_WAIT_SECONDS": 5.0}
 
 
 @pytest.fixture
-def app(services: Services, config: WebConfig) -> Flask:
+def app(services: Services, config: dict[str, Any]) -> Flask:
     return create_app(services, config, {"stores": lambda: well("stores", "they answer")})
 
 
@@ -108,7 +107,7 @@ def client(services: Services, app: Flask) -> FlaskClient:
 
 def app_with(services: Services, **config: Any) -> Flask:
     """Return an application with these settings over services."""
-    return create_app(services, WebConfig(secret_key=SECRET_KEY, **config), {})
+    return create_app(services, {"SECRET_KEY": SECRET_KEY, **config}, {})
 
 
 def client_with(app: Flask, key: str) -> FlaskClient:

@@ -39,8 +39,8 @@ from tests.runs import REPORT
 # Pages that answer with data, a part of a page, or the way to another.
 NO_WHOLE_PAGE = frozenset(
     {
-        *("pages.ahead", "pages.counts", "pages.cutoff_preview", "pages.export_log", "pages.home"),
-        *("pages.last", "pages.models_progress", "pages.rows", "pages.search_export"),
+        *("pages.counts", "pages.cutoff_preview", "pages.export_log", "pages.home", "pages.last"),
+        *("pages.models_progress", "pages.prefetch", "pages.rows", "pages.search_export"),
         *("pages.sign_in", "pages.sign_in_code", "pages.stats_json"),
     }
 )

@@ -17,17 +17,16 @@ from service.domain.verdict import Outcome, Verdict
 from service.moderation.accounts import add_user, change_password
 from service.ports.services import Services
 from service.web.app import create_app
-from service.web.edge.config import WebConfig
 from tests.factories import SITE, keep_all, make_comment, make_verdict
 from tests.unit.learning.training_examples import cache_over
 
 PASSWORD = "correct horse battery"
-CONFIG = WebConfig(secret_key="a secret for tests, long enough to sign with")
+CONFIG = {"SECRET_KEY": "a secret for tests, long enough to sign with"}
 
 
-def make_app(services: Services, config: WebConfig = CONFIG) -> Flask:
+def make_app(services: Services, **config: object) -> Flask:
     """Return the whole application, as it is served."""
-    app = create_app(services, config, checks={})
+    app = create_app(services, CONFIG | config, checks={})
     app.testing = True
     return app
 

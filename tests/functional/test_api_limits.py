@@ -17,7 +17,7 @@ from tests.servers import GIVEN_UP_SECONDS, running_valkey
 
 
 def test_a_key_that_calls_too_often_is_told_when_to_come_back(services, site_key, monkeypatch):
-    api = client_with(app_with(services, requests_per_minute=3), site_key)
+    api = client_with(app_with(services, REQUESTS_PER_MINUTE=3), site_key)
     now = time.time()
 
     answers = [api.get(path) for path in ("/v1/site", "/v1/comments", "/v1/site", "/v1/site")]
@@ -54,7 +54,7 @@ def test_guessing_ends_in_429_and_shuts_no_neighbour_out(services, site_key, wha
     akismet_key = issue_key(SITE, services, actor="test", is_akismet=True).secret
     add_hook(services, Platform.GITHUB)
     rights = dict(zip(GUESSES, (site_key, "a token", akismet_key, SECRET), strict=True))
-    client = app_with(services, metrics_token="a token").test_client()
+    client = app_with(services, METRICS_TOKEN="a token").test_client()
     guess = GUESSES[what]
 
     wrong = [guess(client, f"{n:012x}") for n in range(32)]
@@ -68,7 +68,7 @@ def test_guessing_ends_in_429_and_shuts_no_neighbour_out(services, site_key, wha
 
 
 def test_health_is_never_limited(services):
-    client = app_with(services, requests_per_minute=1).test_client()
+    client = app_with(services, REQUESTS_PER_MINUTE=1).test_client()
 
     statuses = {client.get(path).status_code for path in ("/livez", "/readyz") * 5}
 
@@ -90,7 +90,7 @@ def test_without_the_counter_requests_are_still_served_and_limited(
 ):
     caplog.set_level(logging.INFO)
     api = client_with(
-        app_with(services, requests_per_minute=3, limiter_storage_url=storage_url), site_key
+        app_with(services, REQUESTS_PER_MINUTE=3, RATELIMIT_STORAGE_URI=storage_url), site_key
     )
 
     started = time.monotonic()
@@ -108,7 +108,7 @@ def test_several_servers_count_together_and_go_on_when_the_counter_is_back(servi
         url = valkey.url.replace("unix://", "redis+unix://", 1)
         clients = [
             client_with(
-                app_with(services, requests_per_minute=4, limiter_storage_url=url), site_key
+                app_with(services, REQUESTS_PER_MINUTE=4, RATELIMIT_STORAGE_URI=url), site_key
             )
             for _ in range(2)
         ]

@@ -45,10 +45,10 @@ def test_chosen_comments_are_decided_and_all_taken_back_from_the_page_of_such_ac
 ):
     ids = [keep(services).id for _ in range(3)]
 
-    decided = bulk(client, ids, note=" A campaign. ", next="/review/strokes")
+    decided = bulk(client, ids, note=" A campaign. ", next="/review/bulk")
     page = client.get(decided.location)
     [done] = services.bulk_decisions.recent(site_ids=None, limit=9)
-    path = f"/review/strokes/{done.id}/undo"
+    path = f"/review/bulk/{done.id}/undo"
     undone = client.post(path, data=hidden_fields(page, path))
     after = client.get(undone.location)
 
@@ -220,7 +220,7 @@ def test_all_that_was_counted_is_decided_and_taken_back(services, client):
     ids = [one.id for one in (*found, left)]
     assert rulings(services, ids) == [Ruling.REJECT, Ruling.REJECT, None]
     page = client.get(answer.location)
-    undo = re.search(r'action="(/review/strokes/[^"]+/undo)"', page.text)[1]
+    undo = re.search(r'action="(/review/bulk/[^"]+/undo)"', page.text)[1]
     client.post(undo, data=hidden_fields(page, undo))
     assert rulings(services, ids) == [None] * 3
 

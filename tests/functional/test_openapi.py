@@ -16,7 +16,6 @@ from service.moderation.sites import IssuedKey, issue_key
 from service.web.api.intake import NDJSON
 from service.web.api.openapi import EXAMPLES
 from service.web.app import create_app
-from service.web.edge.config import WebConfig
 from service.web.edge.fields import ID_PATTERN
 from tests.factories import SITE, make_delivery
 from tests.fakes import make_services, submit_one
@@ -24,12 +23,12 @@ from tests.functional.conftest import SECRET_KEY
 
 SERVICES = make_services()
 # Waits are short and calls many: neither is what is attacked here.
-CONFIG = WebConfig(
-    secret_key=SECRET_KEY,
-    max_wait_seconds=0.01,
-    requests_per_minute=10**9,
-    failures_per_minute=10**9,
-)
+CONFIG = {
+    "SECRET_KEY": SECRET_KEY,
+    "MAX_WAIT_SECONDS": 0.01,
+    "REQUESTS_PER_MINUTE": 10**9,
+    "FAILURES_PER_MINUTE": 10**9,
+}
 APP = create_app(SERVICES, CONFIG, {"stores": lambda: well("stores", "they answer")})
 DOCUMENT = APP.test_client().get("/openapi.json").get_json()
 
@@ -57,7 +56,7 @@ def test_a_wait_is_as_long_as_this_server_allows():
     parameters = DOCUMENT["paths"]["/v1/comments"]["post"]["parameters"]
 
     [wait] = [one["schema"] for one in parameters if one["name"] == "wait"]
-    assert wait["maximum"] == CONFIG.max_wait_seconds
+    assert wait["maximum"] == CONFIG["MAX_WAIT_SECONDS"]
 
 
 # As many valid keys as leave room for those that a case makes.

@@ -309,7 +309,7 @@ def advert(services):
 @pytest.fixture
 def block(client, advert):
     """Press the button of the menu that blocks."""
-    path = f"/review/comments/{advert.id}/distrust"
+    path = f"/review/comments/{advert.id}/block"
     form = hidden_fields(client.get(f"/review/comments/{advert.id}"), path)
     return lambda **more: client.post(path, data={**form, "effect": "block", **more})
 
@@ -322,7 +322,7 @@ def test_one_button_rejects_and_blocks_and_one_takes_both_back(services, client,
     assert {entry.kind for entry in in_force(services)} == {EntryKind.EMAIL, EntryKind.DOMAIN}
     page = client.get(answer.location)
     assert "Rejected, and 2 entries were added to the block list." in page.text
-    path = f"/review/comments/{advert.id}/distrust/undo"
+    path = f"/review/comments/{advert.id}/block/undo"
     entries = re.findall(r'name="entry" value="([^"]+)"', page.text)
     client.post(path, data=hidden_fields(page, path) | {"entry": entries})
     assert services.cases.get(advert.id).decision is None
@@ -337,7 +337,7 @@ def send(client, comment, act="decision", **form):
     """Send a form as the page's script does, which asks only for what became of it."""
     path = f"/review/comments/{comment.id}/{act}"
     form = {"csrf_token": token_of(client.get("/password")), "seen": "", **form}
-    return client.post(path, data=form, headers={"X-Parts": "told"})
+    return client.post(path, data=form, headers={"X-Parts": "result"})
 
 
 def parts(answer):
@@ -389,9 +389,9 @@ def test_what_comes_next_is_handed_out_without_claiming_it(services, client, que
     client.get("/password")
     before = client.get_cookie("slopsieve").value
 
-    answer = client.get(f"/review/ahead?id={','.join(ids)},com_unknown")
+    answer = client.get(f"/review/prefetch?id={','.join(ids)},com_unknown")
 
-    assert re.findall(r'data-ahead="([^"]+)"', answer.text) == ids
+    assert re.findall(r'data-prefetched="([^"]+)"', answer.text) == ids
     assert answer.text.count('class="rule"') == 3
     assert services.claims.find(ids, now=services.clock()) == {}
     assert client.get_cookie("slopsieve").value == before
@@ -508,7 +508,7 @@ def test_who_only_looks_claims_nothing_and_is_offered_no_decision(services, queu
 
     assert services.claims.find([c.id for c in queue], now=NOW) == {}
     assert 'class="rule"' not in page.text
-    assert "/distrust" not in page.text
+    assert "/block" not in page.text
 
 
 def test_without_claims_the_queue_works_all_the_same():

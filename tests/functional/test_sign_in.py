@@ -14,7 +14,6 @@ from service.moderation.accounts import add_user, authenticate_user, find_user, 
 from tests.behaviour.test_digest import Post
 from tests.fakes import Overridden, away
 from tests.functional.moderators import (
-    CONFIG,
     PASSWORD,
     add_moderator,
     make_app,
@@ -144,7 +143,7 @@ def test_a_forged_session_is_none(stranger):
 
 @pytest.mark.parametrize("https_only", [False, True])
 def test_the_session_cookie_is_kept_from_scripts_and_other_sites(services, https_only):
-    app = make_app(services, replace(CONFIG, https_only_cookies=https_only))
+    app = make_app(services, SESSION_COOKIE_SECURE=https_only)
     client = app.test_client()
 
     answer = client.get("/sign-in", base_url="https://slopsieve.example/")
@@ -371,7 +370,7 @@ def test_new_recovery_codes_end_the_old_ones(services, app, client):
 
 
 def test_where_everybody_needs_one_nobody_comes_past_its_set_up(services, ola):
-    client = make_app(services, replace(CONFIG, require_second_factor=True)).test_client()
+    client = make_app(services, REQUIRE_SECOND_FACTOR=True).test_client()
     sign_in(client)
 
     refused = [client.get(path).location for path in ("/review", "/me", "/accounts")]

@@ -1,16 +1,13 @@
 """How much the moderators' pages ask of the database: as much for many comments as for few."""
 
-from dataclasses import replace
-
 import pytest
 import sqlalchemy as sa
 
 from service.domain.comment import Sender
-from service.moderation.queue import Tab
-from service.web.pages.review import COUNTS, TabCounts
+from service.web.pages import review
 from tests.databases import fresh_stores
 from tests.factories import make_comment
-from tests.fakes import Overridden, Seconds, make_services, make_site
+from tests.fakes import make_services, make_site
 from tests.functional import moderators
 from tests.functional.filled import join, judge
 from tests.functional.moderators import signed_in
@@ -66,11 +63,11 @@ PAGES = [
 
 @pytest.mark.parametrize(("path", "statements", "transactions"), PAGES)
 def test_a_page_asks_for_many_comments_what_it_asks_for_few(
-    services, asked, path, statements, transactions
+    services, asked, path, statements, transactions, monkeypatch
 ):
     client = signed_in(services)
-    # What takes long to count is counted seldom, which must not depend on the machine here.
-    client.application.extensions[COUNTS] = TabCounts(services, monotonic=lambda: 0.0)
+    # Every number is counted each time.
+    monkeypatch.setattr(review, "_COUNT_SECONDS", 1e-9)
     numbers = []
     for few_or_many in (range(4), range(4, 24)):
         address = path.format(campaign=keep(services, few_or_many))
@@ -99,38 +96,28 @@ def test_nothing_is_held_once_a_page_was_answered(services, asked, stores):
 
 
 @pytest.fixture
-def clock():
-    return Seconds(1.0)
-
-
-@pytest.fixture
-def counts(services, clock):
-    """Counts of two sites, which take a while for what is not waiting."""
+def numbers(services, monkeypatch):
+    """Give the numbers of the lists, which are kept for ever."""
+    monkeypatch.setattr(review, "_COUNT_SECONDS", 1e9)
     services.sites.add(make_site(id="site-2", name="Knitting"))
-
-    def count(criteria):
-        clock.now += 0.0 if criteria.needs_review else 0.05
-        return services.cases.count(criteria)
-
-    slow = replace(services, cases=Overridden(services.cases, count=count))
-    return TabCounts(slow, monotonic=clock)
+    client = signed_in(services)
+    return lambda **query: client.get("/review/counts", query_string=query).get_json()["counts"]
 
 
-def test_a_number_that_takes_long_is_kept_for_a_while_and_a_quick_one_is_not(
-    services, counts, clock
-):
-    seen = [counts.count(None)]
-
+def test_only_a_number_of_a_list_that_is_not_worked_on_is_kept(services, numbers):
+    before = numbers()
     moderators.keep(services)
-    seen.append(counts.count(None))
-    clock.now += 6
-    seen.append(counts.count(None))
+    after = numbers()
 
-    assert [one[Tab.NEEDS_REVIEW] for one in seen] == [0, 1, 1]
-    assert [one[Tab.ALL] for one in seen] == [0, 0, 1]
+    assert (before["needs-review"], after["needs-review"]) == (0, 1)
+    assert before["all"] == after["all"] == 0
 
 
-def test_numbers_of_different_sites_are_kept_apart(services, counts):
+def test_numbers_of_different_sites_are_kept_apart(services, numbers):
     moderators.keep(services)
 
-    assert [counts.count(sites)[Tab.ALL] for sites in (None, ("site-1",), ("site-2",))] == [1, 1, 0]
+    assert [numbers(**at)["all"] for at in ({}, {"site": "site-1"}, {"site": "site-2"})] == [
+        1,
+        1,
+        0,
+    ]

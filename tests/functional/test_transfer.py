@@ -380,6 +380,7 @@ def test_a_secret_that_cannot_be_used_is_refused(run):
         ("github", "x" * 301),
         ("coral", "with\x00nul and more"),
         ("standard", "whsec_short"),
+        ("standard", "whsec_zu kurz ü"),
         ("standard", "x" * 40),
         ("static-form", "x" * 40),
     ):

@@ -23,7 +23,6 @@ from service.settings import VARIABLES, load_settings, own_versions_folder
 from service.supervisor import supervise
 from service.tasks.broker import LANE_QUEUES
 from service.web.app import create_app
-from service.web.edge.config import WebConfig
 from tests.fakes import make_services
 from tests.functional.commands import run_python
 from tests.servers import package_folder
@@ -250,7 +249,7 @@ def test_everything_waits_for_the_one_migration():
 
 
 def test_every_probe_asks_for_what_there_is(capsys):
-    app = create_app(make_services(), WebConfig(secret_key="thirty-two characters for a test"), {})
+    app = create_app(make_services(), {"SECRET_KEY": "thirty-two characters for a test"}, {})
     routes = {rule.rule for rule in app.url_map.iter_rules()}
     with pytest.raises(SystemExit):
         probe(["--help"])

@@ -39,6 +39,7 @@ from service.domain.verdict import (
     Verdict,
     WeighedSignal,
     WeightKind,
+    span_pairs,
 )
 from service.ports.audit import AuditEntry
 
@@ -182,7 +183,7 @@ def _signal_values(weighed: WeighedSignal) -> Values:
         "name": weighed.signal.name,
         "strength": weighed.signal.strength,
         "reason": weighed.signal.reason,
-        "spans": _span_values(weighed.signal.spans),
+        "spans": span_pairs(weighed.signal.spans),
         "boundaries": list(weighed.signal.boundaries),
         "weight": weighed.weight,
         "contribution": weighed.contribution,
@@ -208,10 +209,6 @@ def _signal_from(values: Values) -> WeighedSignal:
     )
 
 
-def _span_values(spans: Sequence[Span]) -> list[list[int]]:
-    return [[span.start, span.end] for span in spans]
-
-
 def _spans_from(values: Sequence[Sequence[int]]) -> tuple[Span, ...]:
     return tuple(Span(start=start, end=end) for start, end in values)
 
@@ -219,7 +216,7 @@ def _spans_from(values: Sequence[Sequence[int]]) -> tuple[Span, ...]:
 verdict_values = writer(
     Verdict,
     signals=lambda signals: [_signal_values(weighed) for weighed in signals],
-    promo_spans=_span_values,
+    promo_spans=span_pairs,
     held_by=lambda rules: list(rules) or None,
 )
 verdict_from, joined_verdict_from = (

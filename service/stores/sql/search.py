@@ -4,7 +4,7 @@ import hashlib
 import logging
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple, cast
 
 import sqlalchemy as sa
@@ -25,7 +25,7 @@ from service.domain.search import (
 from service.domain.verdict import Verdict
 from service.signals.hosts import host_of, registered_domain
 from service.signals.links import find_links
-from service.stores.cursor import read_cursor
+from service.stores.cursor import EPOCH, read_cursor
 from service.stores.sql.base import (
     SiteIds,
     SqlStore,
@@ -172,7 +172,6 @@ _fts = sa.table(
 # Pages have 4 kB. One transaction holds SQLite's write lock for some tens of milliseconds.
 _MERGED_PAGES = 200
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # More comments within one microsecond use positions of the next.
 _PLACES = 2_048
 # Comments after the year 2109 count as of one moment, so that the number fits.
@@ -364,7 +363,7 @@ def _tsquery(needs: Sequence[Need]) -> str:
 
 def first_place(moment: datetime) -> int:
     """Return the smallest `seq` of comments that arrive at this moment."""
-    micros = (moment - _EPOCH) // timedelta(microseconds=1)
+    micros = (moment - EPOCH) // timedelta(microseconds=1)
     return max(-_MAX_MICROSECOND, min(micros, _MAX_MICROSECOND)) * _PLACES
 
 

@@ -7,7 +7,8 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Dialect
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+from service.stores.cursor import EPOCH
+
 _MICROSECOND = timedelta(microseconds=1)
 
 # PostgreSQL cannot store U+0000, and UTF-8 has no lone surrogates. They are stored as U+001A and
@@ -61,7 +62,7 @@ class UtcDateTime(sa.types.TypeDecorator[datetime]):
             return None
         if value.tzinfo is None:
             raise ValueError(f"a moment must carry a time zone, got {value!r}")
-        return value if dialect.name == "postgresql" else (value - _EPOCH) // _MICROSECOND
+        return value if dialect.name == "postgresql" else (value - EPOCH) // _MICROSECOND
 
     def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
         """Return the datetime in UTC."""
@@ -69,4 +70,4 @@ class UtcDateTime(sa.types.TypeDecorator[datetime]):
             return None
         if isinstance(value, datetime):
             return value.astimezone(UTC)
-        return _EPOCH + timedelta(microseconds=value)
+        return EPOCH + timedelta(microseconds=value)

@@ -25,6 +25,9 @@ _VERSIONS = ("1.1", "1.2")
 _PATHS = tuple(f"/{version}/" for version in _VERSIONS)
 _CHECK = "comment-check"
 _KEYS = "slopsieve_akismet_keys"
+# A revoked key or a changed setting takes effect within this time. At 200 checks a second, queries
+# for every key would take a tenth of the process's time.
+_KEY_SECONDS = 1.0
 
 View = Callable[[AkismetCall], Response]
 
@@ -47,32 +50,14 @@ _OPEN: Mapping[str, Callable[[], Response]] = {
 }
 
 
-def _key_cache(memory_seconds: float) -> Callable[[str], tuple[Site, SiteKey]]:
-    """Return a cached `authenticate_akismet`.
+def _authenticate(secret: str, _window: float) -> tuple[Site, SiteKey]:
+    return authenticate_akismet(secret, services)
 
-    A revoked key or a changed setting takes effect within `memory_seconds`. At 200 checks a second
-    uncached queries take a tenth of the process's time.
-    """
 
+def register_akismet(app: Flask) -> None:
+    """Serve the calls under `/1.1/` and `/1.2/`, on any host name."""
     # Enough for a few hundred sites.
-    @lru_cache(maxsize=1_000)
-    def remembered(secret: str, _window: float) -> tuple[Site, SiteKey]:
-        return authenticate_akismet(secret, services)
-
-    def recognise(secret: str) -> tuple[Site, SiteKey]:
-        if not memory_seconds:
-            return authenticate_akismet(secret, services)
-        return remembered(secret, time.monotonic() // memory_seconds)
-
-    return recognise
-
-
-def register_akismet(app: Flask, *, memory_seconds: float) -> None:
-    """Serve the calls under `/1.1/` and `/1.2/`, on any host name.
-
-    Valid keys are cached for `memory_seconds`.
-    """
-    app.extensions[_KEYS] = _key_cache(memory_seconds)
+    app.extensions[_KEYS] = lru_cache(maxsize=1_000)(_authenticate)
     app.extensions[views.PROMISES] = Coalescer(views.add_deliveries)
     blueprint = Blueprint(AKISMET, __name__)
     blueprint.before_request(raise_refusal)
@@ -87,7 +72,7 @@ def register_akismet(app: Flask, *, memory_seconds: float) -> None:
                 methods=methods,
             )
     app.register_blueprint(blueprint)
-    app.after_request(_speak_akismet)
+    app.after_request(_to_akismet_format)
 
 
 def _with_call(view: View) -> Callable[[], Response]:
@@ -112,7 +97,7 @@ def identify_akismet() -> None:
     if secret is None:
         return
     try:
-        g.site, key = current_app.extensions[_KEYS](secret)
+        g.site, key = current_app.extensions[_KEYS](secret, time.monotonic() // _KEY_SECONDS)
     except NotAuthenticatedError:
         # The view's response is no error.
         g.wrong_key = True
@@ -123,7 +108,7 @@ def identify_akismet() -> None:
     g.akismet = AkismetCall(name=name, fields=fields, user_agent=user_agent, site=g.site, key=key)
 
 
-def _speak_akismet(response: Response) -> Response:
+def _to_akismet_format(response: Response) -> Response:
     """Convert an error to the protocol's form, which never reads like a verdict.
 
     WordPress publishes a comment without a response. It holds one whose response has a guid and an

@@ -23,7 +23,7 @@ from service.web.edge.auth import is_open, open_to_all
 from service.web.edge.errors import KINDS, PROBLEM_TYPE, ProblemAnswer, problem
 from service.web.edge.fields import ID_PATTERN
 from service.web.edge.health import HEALTH
-from service.web.edge.operation import IDEMPOTENCY_KEY, JSON, MAX_KEY_CHARS, Operation, operation_of
+from service.web.edge.operation import IDEMPOTENCY_KEY, JSON, MAX_KEY_CHARS, operation, operation_of
 
 Document = dict[str, Any]
 """A JSON object of an OpenAPI document."""
@@ -67,9 +67,9 @@ class _Schemas(GenerateJsonSchema):
 def describe() -> Document:
     """Return the OpenAPI document: `document.json` with the current app's operations."""
     operations = [
-        (rule, view, operation)
+        (rule, view, one)
         for rule in current_app.url_map.iter_rules()
-        if (operation := operation_of(view := current_app.view_functions[rule.endpoint]))
+        if (one := operation_of(view := current_app.view_functions[rule.endpoint]))
     ]
     wanted: list[tuple[type[BaseModel], JsonSchemaMode]] = [
         (ProblemAnswer, "serialization"),
@@ -85,8 +85,8 @@ def describe() -> Document:
     for name, example in EXAMPLES.items():
         schemas[name]["examples"] = [example]
     document: Document = json.loads((_FOLDER / "document.json").read_bytes())
-    for rule, view, operation in operations:
-        described = _operation(rule, operation, schemas)
+    for rule, view, one in operations:
+        described = _operation(rule, one, schemas)
         if is_open(view):
             described["security"] = []
             described["responses"].pop("401", None)
@@ -103,11 +103,11 @@ def describe() -> Document:
     return document
 
 
-def _operation(rule: Rule, operation: Operation, schemas: Document) -> Document:
+def _operation(rule: Rule, one: operation, schemas: Document) -> Document:
     described: Document = {
         "operationId": rule.endpoint.rpartition(".")[2],
-        "tags": [operation.tag],
-        "summary": operation.summary,
+        "tags": [one.tag],
+        "summary": one.summary,
         "parameters": [
             {
                 "name": name,
@@ -117,16 +117,16 @@ def _operation(rule: Rule, operation: Operation, schemas: Document) -> Document:
             }
             for name in _IN_PATH.findall(rule.rule)
         ]
-        + _query_parameters(operation, schemas),
-        "responses": _responses(rule, operation),
+        + _query_parameters(one, schemas),
+        "responses": _responses(rule, one),
     }
-    if operation.description:
-        described["description"] = operation.description
-    if operation.takes_idempotency_key:
+    if one.description:
+        described["description"] = one.description
+    if one.takes_idempotency_key:
         described["parameters"].append(_IDEMPOTENCY_KEY)
-    if operation.body:
-        content = _content(operation.body)
-        if NDJSON in operation.media:
+    if one.body:
+        content = _content(one.body)
+        if NDJSON in one.media:
             text = EXAMPLES["CommentRequest"]["text"]
             content[NDJSON] = {
                 "schema": {
@@ -139,10 +139,10 @@ def _operation(rule: Rule, operation: Operation, schemas: Document) -> Document:
     return described
 
 
-def _query_parameters(operation: Operation, schemas: Document) -> list[Document]:
-    if operation.query is None:
+def _query_parameters(one: operation, schemas: Document) -> list[Document]:
+    if one.query is None:
         return []
-    query = schemas[operation.query.__name__]
+    query = schemas[one.query.__name__]
     parameters = []
     for name, field in query["properties"].items():
         schema = {k: v for k, v in field.items() if k not in ("description", "default")}
@@ -160,21 +160,21 @@ def _query_parameters(operation: Operation, schemas: Document) -> list[Document]
     return parameters
 
 
-def _responses(rule: Rule, operation: Operation) -> Document:
+def _responses(rule: Rule, one: operation) -> Document:
     answer: Document = {
-        "description": (operation.answer.__doc__ or "").partition("\n")[0],
+        "description": (one.answer.__doc__ or "").partition("\n")[0],
         "headers": _headers("X-Request-Id"),
-        "content": _content(operation.answer),
+        "content": _content(one.answer),
     }
-    if HTTPStatus.ACCEPTED in operation.statuses:
+    if HTTPStatus.ACCEPTED in one.statuses:
         answer["headers"] |= _headers("Location", "Retry-After")
-    problems = set(operation.problems)
-    if operation.tag != HEALTH:
+    problems = set(one.problems)
+    if one.tag != HEALTH:
         problems |= {401, 429, 500, 503}
-    problems |= {400, 413, 415, 422} if operation.body else set()
+    problems |= {400, 413, 415, 422} if one.body else set()
     problems |= {404} if "<" in rule.rule else set()
-    problems |= {422} if operation.query else set()
-    responses: Document = {str(status): answer for status in operation.statuses}
+    problems |= {422} if one.query else set()
+    responses: Document = {str(status): answer for status in one.statuses}
     return responses | {
         str(status): {"$ref": f"#/components/responses/{_name(status)}"}
         for status in sorted(problems)

@@ -12,7 +12,6 @@ from flask import Flask, Response, g, request
 from service.domain.comment import CommentId
 from service.logs import REQUEST_ID as CURRENT_REQUEST
 from service.ports.observing import Observer
-from service.web.edge.config import WebConfig
 
 log = logging.getLogger("service.web.access")
 
@@ -35,7 +34,7 @@ _HEADERS = {
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 
-def register_headers(app: Flask, config: WebConfig, observer: Observer) -> None:
+def register_headers(app: Flask, observer: Observer) -> None:
     """Add headers, request ids, the access log and metrics to every request."""
 
     def begin() -> None:
@@ -51,7 +50,7 @@ def register_headers(app: Flask, config: WebConfig, observer: Observer) -> None:
         if "frame-ancestors 'none'" not in response.headers["Content-Security-Policy"]:
             # `X-Frame-Options` cannot name origins and would contradict the policy.
             response.headers.pop("X-Frame-Options")
-        if config.https_only_cookies:
+        if app.config["SESSION_COOKIE_SECURE"]:
             response.headers.setdefault("Strict-Transport-Security", "max-age=31536000")
         response.headers[REQUEST_ID] = g.get("request_id", "")
         seconds = time.perf_counter() - g.get("started", time.perf_counter())

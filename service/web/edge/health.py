@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable, Mapping
 
-from flask import Flask, Response
+from flask import Flask, Response, current_app
 from pydantic import Field
 
 from service.domain.finding import Finding, fail
@@ -81,15 +81,15 @@ Metrics = Callable[[], bytes]
 _CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
-def register_metrics(app: Flask, metrics: Metrics, *, token: str | None) -> None:
+def register_metrics(app: Flask, metrics: Metrics) -> None:
     """Serve `/metrics` to clients with the token, or, if none is set, to this machine only."""
 
     @app.get(METRICS)
     @open_to_all
     def show_metrics() -> Response:
-        if not may_read_metrics(token):
+        if not may_read_metrics():
             refusal = "Without SLOPSIEVE_METRICS_TOKEN only the machine itself may read metrics.\n"
-            if token is not None:
+            if current_app.config["METRICS_TOKEN"] is not None:
                 refusal = "Send the token for metrics as Authorization: Bearer.\n"
             return Response(refusal, status=401, content_type="text/plain; charset=utf-8")
         return Response(metrics(), content_type=_CONTENT_TYPE)

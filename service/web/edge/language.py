@@ -81,36 +81,36 @@ def ngettext(one: str, many: str, n: int, **values: object) -> str:
     return _translations(current_language()).ngettext(one, many, n) % {"num": n, **values}
 
 
-def said(phrase: Phrase, instead: Mapping[str, str] = MappingProxyType({})) -> str:
+def translate(phrase: Phrase, instead: Mapping[str, str] = MappingProxyType({})) -> str:
     """Return a phrase's translation, or its English text.
 
     Templates that are keys of `instead` are replaced by its values.
     """
     template = instead.get(phrase.template, phrase.template)
     words = _translations(current_language()).gettext(template)
-    values = {name: _said(value, instead) for name, value in phrase.values.items()}
+    values = {name: _translate_value(value, instead) for name, value in phrase.values.items()}
     return words % values if values else words
 
 
-def is_said(phrase: Phrase) -> bool:
+def is_translated(phrase: Phrase) -> bool:
     """Return True if a phrase and all nested phrases have a translation."""
     template = phrase.template
     is_own = _translations(current_language()).gettext(template) != template
     # A template that only joins other phrases needs no translation.
     says = is_own or not _VALUE.sub("", template).strip(" ;,.:()")
     return says and all(
-        is_said(one)
+        is_translated(one)
         for value in phrase.values.values()
         for one in (value if isinstance(value, tuple) else (value,))
         if isinstance(one, Phrase)
     )
 
 
-def _said(value: object, instead: Mapping[str, str]) -> str:
+def _translate_value(value: object, instead: Mapping[str, str]) -> str:
     if isinstance(value, tuple):
-        return ", ".join(said(one, instead) for one in value)
+        return ", ".join(translate(one, instead) for one in value)
     if isinstance(value, Phrase):
-        return said(value, instead)
+        return translate(value, instead)
     return number(value) if isinstance(value, int) else str(value)
 
 
@@ -167,8 +167,8 @@ def day_in_words(day: date, pattern: str = noted("d MMMM y")) -> str:
 
 
 def register_language(app: Flask) -> None:
-    """Add `_()`, `ngettext()`, `language` and filters for numbers, days and phrases to Jinja."""
-    for one in (number, decimal, percent, probability, day_in_words, said):
+    """Add `_()`, `ngettext()`, `language` and filters for numbers and days to Jinja."""
+    for one in (number, decimal, percent, probability, day_in_words):
         app.add_template_filter(one)
     app.jinja_env.add_extension("jinja2.ext.i18n")
     app.jinja_env.install_gettext_callables(  # type: ignore[attr-defined]  # the extension's own

@@ -16,7 +16,6 @@ from redis.retry import Retry
 
 from service.domain.sender import one_client
 from service.web.edge.auth import AKISMET, API, HOOKS, METRICS, PUBLIC, has_site, may_read_metrics
-from service.web.edge.config import WebConfig
 from service.web.edge.current import services
 
 # A busy post of a static site gets a comment a second; a person sends a few in a minute.
@@ -40,22 +39,21 @@ _STORAGE_OPTIONS: dict[str, Any] = {
 }
 
 
-def register_limits(app: Flask, config: WebConfig) -> None:
+def register_limits(app: Flask) -> None:
     """Respond with 429 and `Retry-After` to a client over a limit. Health has no limit."""
-    url = config.limiter_storage_url
     limiter = Limiter(
         key_func=hashed_address,
         application_limits=[
             ApplicationLimit(
-                f"{config.requests_per_minute}/minute",
+                f"{app.config['REQUESTS_PER_MINUTE']}/minute",
                 key_function=lambda: g.get("client") or hashed_address(),
                 scope="calls",
             ),
             ApplicationLimit(
-                f"{config.failures_per_minute}/minute",
+                f"{app.config['FAILURES_PER_MINUTE']}/minute",
                 scope="failures",
                 # A client with a valid key is not limited by failures from the same address.
-                exempt_when=lambda: not _may_be_guessing(config),
+                exempt_when=lambda: not _may_be_guessing(),
                 deduct_when=lambda response: (
                     response.status_code in _FAILURES or _came_with_wrong_akismet_key()
                 ),
@@ -83,8 +81,7 @@ def register_limits(app: Flask, config: WebConfig) -> None:
                 exempt_when=lambda: request.endpoint not in (_TOKEN, _STATEMENT),
             ),
         ],
-        storage_uri=url or "memory://",
-        storage_options=_STORAGE_OPTIONS if url else {},
+        storage_options=_STORAGE_OPTIONS,
         in_memory_fallback_enabled=True,
         # If two requests meet a failing storage at once, the second is not counted.
         swallow_errors=True,
@@ -109,7 +106,7 @@ def seconds_to_wait() -> int:
     return min(max(1, left), breached.limit.get_expiry())
 
 
-def _may_be_guessing(config: WebConfig) -> bool:
+def _may_be_guessing() -> bool:
     """Return True unless the request has a valid key or needs none."""
     if request.blueprint == API:
         return not has_site()
@@ -117,7 +114,7 @@ def _may_be_guessing(config: WebConfig) -> bool:
         return not has_site() and "open_form" not in g
     if request.blueprint == AKISMET:
         return _came_with_wrong_akismet_key()
-    return request.path == METRICS and not may_read_metrics(config.metrics_token)
+    return request.path == METRICS and not may_read_metrics()
 
 
 def _brings_a_comment() -> bool:

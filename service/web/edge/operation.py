@@ -31,7 +31,7 @@ _IDEMPOTENCY_KEY = re.compile(rf"[\x21-\x7e](?:[\x20-\x7e]{{0,{MAX_KEY_CHARS - 2
 
 # Problem and remedy by pydantic's error type. The placeholders' values are the schema's, never the
 # request's.
-_IN_WORDS: Mapping[str, tuple[str, str]] = {
+_ERROR_MESSAGES: Mapping[str, tuple[str, str]] = {
     "missing": ("is missing", "add it"),
     "extra_forbidden": ("is not a known field", "leave it out or check its spelling"),
     "string_type": ("is not a string", "send a string"),
@@ -75,17 +75,13 @@ _IN_WORDS: Mapping[str, tuple[str, str]] = {
 
 def read_query(model: type[T]) -> T:
     """Return the request's query. Raises `InvalidInputError` with all problems."""
-    return _valid(model, *_query_values())
+    return validate(model, _query())
 
 
 def validate(model: type[T], value: Json) -> T:
     """Return the model. Raises `InvalidInputError` or `TooLargeError` with all problems."""
-    return _valid(model, *strict_json.clean(value))
-
-
-def _valid(model: type[T], value: Json, found: list[Problem]) -> T:
     problems: list[Problem] = []
-    parsed = _validate(model, value, found, problems)
+    parsed = _validate(model, value, problems)
     _refuse(problems)
     return cast("T", parsed)  # if it is None, `_refuse` raised
 
@@ -111,22 +107,16 @@ def read_bounded(max_bytes: int) -> bytes:
     return request.get_data(cache=False)
 
 
-def _query_values() -> tuple[Json, list[Problem]]:
-    values: dict[str, Json] = {}
-    problems: list[Problem] = []
-    for name, given in request.args.lists():
-        if len(given) > 1:
-            problems.append(strict_json.repeated(strict_json.join("", name)))
-        values[name] = given[0]
-    return strict_json.clean(values)[0], problems
+def _query() -> Json:
+    return strict_json.as_object(list(request.args.items(multi=True)))
 
 
-def _validate(
-    model: type[T], value: Json, found: list[Problem], problems: list[Problem]
-) -> T | None:
+def _validate(model: type[T], value: Json, problems: list[Problem]) -> T | None:
+    """Return the model, or None if it has problems, which are added to `problems`."""
+    cleaned, found = strict_json.clean(value)
     problems.extend(found)
     try:
-        return model.model_validate(value)
+        return model.model_validate(cleaned)
     except ValidationError as error:
         details = error.errors(include_input=False, include_url=False)
         problems.extend(_problem(detail) for detail in details)
@@ -137,7 +127,8 @@ def _problem(detail: ErrorDetails) -> Problem:
     path = ""
     for part in detail["loc"]:
         path = strict_json.join(path, part)
-    wrong, remedy = _IN_WORDS.get(detail["type"], ("is not valid", "see the API's description"))
+    unknown = "is not valid", "see the API's description"
+    wrong, remedy = _ERROR_MESSAGES.get(detail["type"], unknown)
     context = {k: v for k, v in detail.get("ctx", {}).items() if isinstance(v, str | int | float)}
     kind = _TooLarge if detail["type"] == TEXT_TOO_LARGE else Problem
     return kind(
@@ -146,7 +137,7 @@ def _problem(detail: ErrorDetails) -> Problem:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Operation:
+class operation:  # noqa: N801  # named as a decorator
     """Validates a view's arguments, serializes its response, and adds it to the OpenAPI document.
 
     The view's parameters select its arguments: `query` and `body` by their models,
@@ -206,7 +197,7 @@ class Operation:
                 raise EdgeError(msg, status=HTTPStatus.UNSUPPORTED_MEDIA_TYPE)
             raw = read_bounded(self.max_body_bytes)
         if "query" in wanted:
-            arguments["query"] = _validate(wanted["query"], *_query_values(), problems)
+            arguments["query"] = _validate(wanted["query"], _query(), problems)
         if "idempotency_key" in wanted:
             key = arguments["idempotency_key"] = request.headers.get(IDEMPOTENCY_KEY)
             if key is not None and not _IDEMPOTENCY_KEY.fullmatch(key):
@@ -214,19 +205,14 @@ class Operation:
                 remedy = f"send 1 to {MAX_KEY_CHARS} printable ASCII characters"
                 problems.append(Problem(IDEMPOTENCY_KEY, wrong, remedy))
         if "body" in wanted:
-            cleaned = strict_json.clean(strict_json.parse(raw))
-            arguments["body"] = _validate(wanted["body"], *cleaned, problems)
+            arguments["body"] = _validate(wanted["body"], strict_json.parse(raw), problems)
         if "raw" in wanted:
             arguments["raw"] = raw
         _refuse(problems)
         return arguments
 
 
-operation = Operation
-"""The name as a decorator."""
-
-
-def operation_of(view: Callable[..., Any]) -> Operation | None:
+def operation_of(view: Callable[..., Any]) -> operation | None:
     """Return a view's operation, or None."""
-    described: Operation | None = getattr(view, "operation", None)
+    described: operation | None = getattr(view, "operation", None)
     return described

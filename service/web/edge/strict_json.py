@@ -38,7 +38,7 @@ def parse(raw: bytes) -> Json:
         msg = f"The body is not UTF-8: byte {error.start} is wrong. Encode it as UTF-8."
         raise UnreadableRequestError(msg) from None
     try:
-        value: Json = json.loads(text, object_pairs_hook=_object)
+        value: Json = json.loads(text, object_pairs_hook=as_object)
     except json.JSONDecodeError as error:
         msg = f"The body is not JSON: {error.msg} at line {error.lineno}, column {error.colno}."
         raise UnreadableRequestError(msg) from None
@@ -66,7 +66,8 @@ def clean(value: Json) -> tuple[Json, list[Problem]]:
             return [walk(item, join(path, index)) for index, item in enumerate(part)]
         if isinstance(part, dict):
             if isinstance(part, _RepeatedKeys):
-                problems.extend(repeated(join(path, name)) for name in part.repeated)
+                wrong, remedy = "occurs more than once", "send it once"
+                problems.extend(Problem(join(path, n), wrong, remedy) for n in part.repeated)
             return {storable(name): walk(item, join(path, name)) for name, item in part.items()}
         return part
 
@@ -80,7 +81,8 @@ def join(path: str, part: str | int) -> str:
     return f"{path}.{shown}" if path else shown
 
 
-def _object(pairs: Sequence[tuple[str, Json]]) -> dict[str, Json]:
+def as_object(pairs: Sequence[tuple[str, Json]]) -> dict[str, Json]:
+    """Return the object with these members; `clean` reports duplicate names."""
     members = dict(pairs)
     if len(members) == len(pairs):
         return members
@@ -102,8 +104,3 @@ def _is_deeper(raw: bytes, limit: int) -> bool:
         else:
             depth -= 1
     return False
-
-
-def repeated(path: str) -> Problem:
-    """Return the problem of a duplicate name."""
-    return Problem(field=path, problem="occurs more than once", remedy="send it once")

@@ -2,8 +2,6 @@
 
 from flask import Flask
 
-from service.ports.services import Services
-from service.web.edge.config import WebConfig
 from service.web.edge.language import register_language
 from service.web.pages import (  # noqa: F401  # most only for their routes and filters
     accounts,
@@ -25,12 +23,12 @@ from service.web.pages import (  # noqa: F401  # most only for their routes and 
 )
 from service.web.pages.blueprint import register_blueprint
 from service.web.pages.login import limit_guessing
-from service.web.pages.review import COUNTS, TabCounts
+from service.web.pages.review import register_counts
 
 
-def register_pages(app: Flask, services: Services, config: WebConfig) -> None:
+def register_pages(app: Flask) -> None:
     """Register the pages for moderators."""
-    app.extensions[COUNTS] = TabCounts(services)
+    register_counts(app)
     register_language(app)
-    register_blueprint(app, config)
+    register_blueprint(app)
     limit_guessing(app)

@@ -31,7 +31,6 @@ from service.domain.user import IDLE_LIFETIME, Permission, User
 from service.moderation.decisions import MAX_NOTE_CHARS
 from service.moderation.signing_in import find_session
 from service.web.edge.auth import PAGES, is_open
-from service.web.edge.config import WebConfig
 from service.web.edge.current import services
 from service.web.edge.fields import is_id
 from service.web.edge.language import gettext
@@ -114,13 +113,12 @@ def require(permission: Permission, site_id: SiteId) -> None:
         abort(HTTPStatus.FORBIDDEN)
 
 
-def register_blueprint(app: Flask, config: WebConfig) -> None:
+def register_blueprint(app: Flask) -> None:
     """Configure sessions and CSRF protection, and register the blueprint."""
-    app.config.update(
-        REQUIRE_SECOND_FACTOR=config.require_second_factor,
-        RETRAIN_DATA=config.retrain_data,
+    is_https_only = app.config["SESSION_COOKIE_SECURE"]
+    app.config.from_mapping(
         # With the prefix, browsers accept the cookie only from this host, over HTTPS.
-        SESSION_COOKIE_NAME="__Host-slopsieve" if config.https_only_cookies else "slopsieve",
+        SESSION_COOKIE_NAME="__Host-slopsieve" if is_https_only else "slopsieve",
         PERMANENT_SESSION_LIFETIME=IDLE_LIFETIME,
         # Views renew the session. A late response of a style sheet must not restore an old cookie,
         # such as one from before signing out.

@@ -68,7 +68,7 @@ def bulk() -> ResponseReturnValue:
 
 
 @pages.post(
-    "/review/strokes/<id:bulk_decision_id>/undo",
+    "/review/bulk/<id:bulk_decision_id>/undo",
     endpoint="undo_bulk_decision",
     needs=Permission.DECIDE,
 )
@@ -83,7 +83,7 @@ def undo(bulk_decision_id: str) -> ResponseReturnValue:
     return go_back()
 
 
-@pages.get("/review/strokes")
+@pages.get("/review/bulk")
 def bulk_decisions() -> ResponseReturnValue:
     before = request.args.get("before", "")
     found = services.bulk_decisions.recent(

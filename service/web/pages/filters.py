@@ -11,6 +11,7 @@ from flask import g
 from service.domain.case import Case
 from service.domain.comment import SiteId
 from service.domain.site import Site
+from service.signals.hosts import SCHEME
 from service.signals.links import Link
 from service.signals.text import LATIN_LETTER, LOOK_ALIKES, OTHER_LETTER
 from service.web.edge.current import services
@@ -23,7 +24,6 @@ _MAX_REST_CHARS = 120
 _CODED = "xn--"
 # The palochka looks like an l in most fonts.
 _LOOKS_LATIN = LOOK_ALIKES | {"\u04cf"}
-_SCHEME = re.compile(r"(?:[a-z][a-z0-9+.-]{0,15}:)?//", re.IGNORECASE)
 _AUTHORITY_END = re.compile(r"[/?#\\\s]|\Z")
 
 
@@ -111,7 +111,7 @@ def target_parts(link: Link) -> tuple[str, str, str]:
     domain = link.domain if link.host.endswith(link.domain) else link.host
     lower, at = link.target.lower(), -1
     if len(lower) == len(link.target):
-        scheme = _SCHEME.match(lower)
+        scheme = SCHEME.match(lower)
         start = scheme.end() if scheme else 0
         end = _AUTHORITY_END.search(lower, start)
         # Omit a user name and password, which mislead readers.

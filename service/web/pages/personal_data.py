@@ -104,7 +104,7 @@ def _unconfirmed(person: Person) -> ResponseReturnValue | None:
     held = services.personal_data.count_by_site(person)
     if request.form.get("count", "").strip() == str(sum(held.values())):
         return None
-    refusal = gettext("Nothing was erased: type the number of comments as it stands below.")
+    refusal = gettext("Nothing was erased: type the number of comments shown below.")
     return _page(held, refusal=refusal), HTTPStatus.UNPROCESSABLE_ENTITY
 
 

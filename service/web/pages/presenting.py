@@ -17,7 +17,7 @@ from service.scoring.rules import REASONS
 from service.scoring.weights import SET_WEIGHTS, Family
 from service.signals.detectors.seam import BETWEEN_REMARKS, INTO_ADVERT, INTO_REMARK
 from service.signals.links import Link, find_links
-from service.web.edge.language import ENGLISH, gettext, is_said, noted, said
+from service.web.edge.language import ENGLISH, gettext, is_translated, noted, translate
 from service.web.pages.blueprint import pages
 from service.web.pages.marking import Layer, Piece, PieceKind, part_text, shorten
 
@@ -69,7 +69,7 @@ _READS_LIKE_SPAM = 1 - LOW_P_SPAM
 
 pages.add_app_template_filter(find_links)
 pages.add_app_template_filter(unescape)
-pages.add_app_template_filter(lambda rule: said(REASONS[rule]), "rule_reason")
+pages.add_app_template_filter(lambda rule: translate(REASONS[rule]), "rule_reason")
 pages.add_app_template_filter(
     lambda tag: tag if tag and _LANGUAGE_TAG.fullmatch(tag) else None, "language_tag"
 )
@@ -224,8 +224,8 @@ def evidence(case: Case) -> list[Evidence]:
             lines.append(_decisions(weighed, case.comment.text, number))
             continue
         phrase = Phrase.of(weighed.signal.reason)
-        reason = said(phrase, seam)
-        language = None if is_said(phrase) else ENGLISH
+        reason = translate(phrase, seam)
+        language = None if is_translated(phrase) else ENGLISH
         says = reason[:1].upper() + reason[1:]
         lines.append(Evidence(weighed=weighed, number=number, says=says, language=language))
     return lines

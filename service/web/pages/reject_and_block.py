@@ -23,7 +23,7 @@ _DONE = "just_listed"
 _MAX_ENTRIES = 8
 
 
-@pages.post("/review/comments/<id:comment_id>/distrust", needs=Permission.LIST_SENDERS)
+@pages.post("/review/comments/<id:comment_id>/block", needs=Permission.LIST_SENDERS)
 def reject_and_block_comment(comment_id: str) -> ResponseReturnValue:
     case = seen_case(comment_id, Permission.LIST_SENDERS)
     effect = Effect.ALLOW if request.form.get("effect") == Effect.ALLOW else Effect.BLOCK
@@ -43,7 +43,7 @@ def reject_and_block_comment(comment_id: str) -> ResponseReturnValue:
     return go_back()
 
 
-@pages.post("/review/comments/<id:comment_id>/distrust/undo", needs=Permission.LIST_SENDERS)
+@pages.post("/review/comments/<id:comment_id>/block/undo", needs=Permission.LIST_SENDERS)
 def undo_rejected_and_blocked(comment_id: str) -> ResponseReturnValue:
     case = seen_case(comment_id, Permission.LIST_SENDERS)
     ids = [entry for entry in request.form.getlist("entry")[:_MAX_ENTRIES] if is_id(entry)]

@@ -5,10 +5,11 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import lru_cache
 from http import HTTPStatus
 from typing import Any, TypeVar
 
-from flask import current_app, jsonify, redirect, render_template, request, session, url_for
+from flask import Flask, current_app, jsonify, redirect, render_template, request, session, url_for
 from flask.typing import ResponseReturnValue
 
 from service.domain.campaign import FEWEST_SHOWN, WaitingCampaign
@@ -27,7 +28,6 @@ from service.moderation.queue import (
     list_for_review,
 )
 from service.moderation.remembering import decisions_behind
-from service.ports.services import Services
 from service.web.edge.current import services
 from service.web.edge.fields import is_id, read_any_moment
 from service.web.pages import forms
@@ -40,12 +40,9 @@ log = logging.getLogger(__name__)
 
 _V = TypeVar("_V")
 
-# A number is cached a hundred times as long as it took to count, unless it was counted quickly or
-# its list is worked on. With 100,000 comments on SQLite the queue takes 0.5 ms, ham 15 ms.
-_QUICK_SECONDS = 0.005
-_KEPT_FOR = 100
-_MOST_KEPT_SECONDS = 10.0
-_MOST_KEPT = 512
+# Numbers are cached this long, except those of the lists that are worked on. With 100,000 comments
+# on SQLite the queue takes 0.5 ms, ham 15 ms.
+_COUNT_SECONDS = 5.0
 _WORKED_AT = (Tab.NEEDS_REVIEW, Tab.HELD_AS_SPAM)
 # Skipped comments are stored in the cookie.
 _MOST_SKIPPED = 30
@@ -54,19 +51,18 @@ _OTHERS_SHOWN = 5
 _MOST_ABOVE = 3
 PAGE_SIZE = 25
 MAX_ROWS = 200
-MAX_AHEAD = 10
+MAX_PREFETCHED = 10
 # A comment that was judged just now was received within this time.
 _JUDGED_WITHIN = timedelta(minutes=10)
 # For a page that was left open overnight.
 _LOOKS_BACK = timedelta(hours=1)
 _MOST_NEWCOMERS = 500
 _STRIPS_SHOWN = 3
-COUNTS = "slopsieve_tab_counts"
-"""The app extension with `TabCounts`."""
+_COUNTS = "slopsieve_counts"
 _UNDONE = "undo"
 _SKIPPED = "skip"
 """Actions without a decision."""
-# The page's script requests `list`, one more page of the list, or `told`, the result of an action.
+# The page's script requests `list`, one more page of the list, or `result`, that of an action.
 _PARTS_HEADER = "X-Parts"
 _JUST_DONE = "just_done"
 _SORTS = (Order.DOUBT, Order.OLDEST, Order.SITE)
@@ -74,32 +70,13 @@ _SORTS_BY_TAB = {Tab.NEEDS_REVIEW: (Order.REVIEW, *_SORTS), Tab.HELD_AS_SPAM: _S
 """The orders of a list, its default first."""
 
 
-class TabCounts:
-    """Counts the comments of each list; numbers of long lists may be seconds old."""
+def register_counts(app: Flask) -> None:
+    """Cache the numbers of long lists."""
+    app.extensions[_COUNTS] = lru_cache(maxsize=512)(_count)
 
-    def __init__(self, services: Services, *, monotonic: Callable[[], float] = time.monotonic):
-        self._services = services
-        self._monotonic = monotonic
-        self._kept: dict[tuple[Tab, tuple[SiteId, ...] | None], tuple[int, float]] = {}
 
-    def count(self, site_ids: tuple[SiteId, ...] | None) -> dict[Tab, int]:
-        """Return the number of comments by list, for these sites or all if None."""
-        return {tab: self._count(tab, site_ids) for tab in Tab}
-
-    def _count(self, tab: Tab, site_ids: tuple[SiteId, ...] | None) -> int:
-        started = self._monotonic()
-        number, good_until = self._kept.get((tab, site_ids), (0, 0.0))
-        if started < good_until:
-            return number
-        number = count_tab(tab, self._services, site_ids=site_ids)
-        now = self._monotonic()
-        took = now - started
-        if took > _QUICK_SECONDS and tab not in _WORKED_AT:
-            if len(self._kept) >= _MOST_KEPT:
-                self._kept.clear()
-            kept_for = min(took * _KEPT_FOR, _MOST_KEPT_SECONDS)
-            self._kept[tab, site_ids] = (number, now + kept_for)
-        return number
+def _count(tab: Tab, site_ids: tuple[SiteId, ...] | None, _window: float) -> int:
+    return count_tab(tab, services, site_ids=site_ids)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,8 +197,8 @@ def skip(comment_id: str) -> ResponseReturnValue:
 
 def _tell(case: Case, act: str, *, then: str | None) -> ResponseReturnValue:
     """Return the result to the page's script; without a script redirect to `then`."""
-    if _wants_told():
-        return _show_told(case, act)
+    if _wants_result():
+        return _show_result(case, act)
     # The next page shows it. An act is a decision's id, `_UNDONE` or `_SKIPPED`.
     session[_JUST_DONE] = [case.comment.id, act]
     place = _read_place()
@@ -230,8 +207,8 @@ def _tell(case: Case, act: str, *, then: str | None) -> ResponseReturnValue:
 
 def _show_conflict(comment_id: CommentId, ruling: Ruling | None) -> ResponseReturnValue:
     chosen = services.cases.get(comment_id)
-    if _wants_told():
-        return _show_told(chosen, "", refused=True), HTTPStatus.CONFLICT
+    if _wants_result():
+        return _show_result(chosen, "", refused=True), HTTPStatus.CONFLICT
     return _show_page(chosen=chosen, refused=ruling or "undo"), HTTPStatus.CONFLICT
 
 
@@ -262,18 +239,18 @@ def rows() -> ResponseReturnValue:
     )
 
 
-@pages.get("/review/ahead")
-def ahead() -> ResponseReturnValue:
+@pages.get("/review/prefetch")
+def prefetch() -> ResponseReturnValue:
     session.modified = False
-    cases = [case for case in services.cases.find(_ids("id")[:MAX_AHEAD]) if _sees(case)]
+    cases = [case for case in services.cases.find(_ids("id")[:MAX_PREFETCHED]) if _sees(case)]
     claims = _claims_on(cases)
     return render_template(
-        "ahead.html",
+        "prefetch.html",
         place=_read_place(),
         # Shows who decided them while they were open.
         meanwhile=bool(request.args.get("meanwhile")),
         # This does not claim them.
-        ahead=[_opened_values(case, claims) for case in cases],
+        prefetched=[_opened_values(case, claims) for case in cases],
     )
 
 
@@ -284,7 +261,7 @@ def last() -> ResponseReturnValue:
     ruled = found if isinstance(found, Case) and _sees(found) else None
     together = found if isinstance(found, BulkDecision) and may_undo(found) else None
     return render_template(
-        "told.html",
+        "result.html",
         done=(ruled, ruled.decision.id) if ruled and ruled.decision else None,
         bulk_decision=together,
         **_place_values(),
@@ -388,9 +365,9 @@ def _thread_of(case: Case) -> list[Case]:
     return above[::-1]
 
 
-def _wants_told() -> bool:
+def _wants_result() -> bool:
     """Return True if the page's script requests only the result of an action."""
-    return request.headers.get(_PARTS_HEADER) == "told"
+    return request.headers.get(_PARTS_HEADER) == "result"
 
 
 def _show_page(*, chosen: Case | None = None, refused: Ruling | str | None = None) -> str:
@@ -450,18 +427,21 @@ def _show_page(*, chosen: Case | None = None, refused: Ruling | str | None = Non
     )
 
 
-def _show_told(case: Case, act: str, *, refused: bool = False) -> str:
+def _show_result(case: Case, act: str, *, refused: bool = False) -> str:
     """Return the result of an action; `refused` is True if somebody else decided first."""
     return render_template(
-        "told.html", done=(case, act), case=case, refused=refused, **_place_values()
+        "result.html", done=(case, act), case=case, refused=refused, **_place_values()
     )
 
 
 def _place_values() -> dict[str, Any]:
     """Return the values for all parts of a list: place, counts, skipped comments."""
-    place = _read_place()
-    counted: TabCounts = current_app.extensions[COUNTS]
-    return {"place": place, "counts": counted.count(place.site_ids), "skipped": _skipped()}
+    place, cached = _read_place(), current_app.extensions[_COUNTS]
+    window = time.monotonic() // _COUNT_SECONDS
+    counts = {
+        tab: (_count if tab in _WORKED_AT else cached)(tab, place.site_ids, window) for tab in Tab
+    }
+    return {"place": place, "counts": counts, "skipped": _skipped()}
 
 
 def _opened_values(case: Case, claims: Mapping[CommentId, Claim]) -> dict[str, Any]:
@@ -471,11 +451,11 @@ def _opened_values(case: Case, claims: Mapping[CommentId, Claim]) -> dict[str, A
         "opened": case,
         "claimed_by": claim.user_name if claim and case.is_open else "",
         "may_decide": moderator().may(Permission.DECIDE, case.comment.site_id),
-        "sender": _beside(case, lambda: _sender_of(case)),
-        "similar": _beside(case, lambda: _similar_to(case)),
-        "reject_and_block": _beside(case, lambda: reject_and_block_view(case)),
-        "behind": _beside(case, lambda: decisions_behind(case, services)),
-        "thread": _beside(case, lambda: _thread_of(case)),
+        "sender": _optional_panel(case, lambda: _sender_of(case)),
+        "similar": _optional_panel(case, lambda: _similar_to(case)),
+        "reject_and_block": _optional_panel(case, lambda: reject_and_block_view(case)),
+        "behind": _optional_panel(case, lambda: decisions_behind(case, services)),
+        "thread": _optional_panel(case, lambda: _thread_of(case)),
     }
 
 
@@ -494,7 +474,7 @@ def _find_news(seen: Sequence[CommentId] = ()) -> list[CommentId]:
     return sorted(set(found).difference(seen))
 
 
-def _beside(case: Case, view: Callable[[], _V]) -> _V | None:
+def _optional_panel(case: Case, view: Callable[[], _V]) -> _V | None:
     """Return a part of the comment's page, or None if it fails, so that others still show.
 
     Raises `ModerationError`.

@@ -1,13 +1,13 @@
 // Decides without delay: a key shows the next comment, and the decision is sent in the background.
 
-import { Ahead } from "./review-ahead.js";
+import { Prefetcher } from "./review-prefetch.js";
 import { claimAnew } from "./review-claims.js";
 import { following, loadTop, more, remember, take } from "./review-list.js";
 import { chosen, isOpen, link, markChosen, paragraph, parse, part, replaceRow, rowOf, rows, say, saying, tell, toTheComment, WIDE } from "./review-page.js";
 import { deliverer, fetchInTime, LIMIT_MS, newId, Outbox, pauseOf, tabStore } from "./review-sending.js";
 
-const AHEAD_AT_FIRST = 3;
-const AHEAD_OF_A_FAST_HAND = 8;
+const PREFETCHED_AT_FIRST = 3;
+const PREFETCHED_FOR_A_FAST_HAND = 8;
 const PAINTED_AFTER_MS = 30;
 const MOST_PAST = 20;
 const MOST_REFUSED = 20;
@@ -23,12 +23,12 @@ let isByHand = false;
 let awaitedSince = 0;
 let typed = [];
 let press = () => {};
-let nAhead = AHEAD_AT_FIRST;
+let nPrefetched = PREFETCHED_AT_FIRST;
 
 const outbox = new Outbox({
   deliver: deliverer({ parse, user }), pause: pauseOf, store: tabStore(`unsent ${user}`), changed: showState, answered,
 });
-const ahead = new Ahead({ parse, arrived: arrive, changed: showState });
+const prefetcher = new Prefetcher({ parse, arrived: arrive, changed: showState });
 
 const openedId = () => document.querySelector("#opened [data-opened]")?.dataset.opened;
 const form = () => document.querySelector("#opened form.rule");
@@ -51,7 +51,7 @@ function showState() {
   if (told !== (shown.dataset.told ?? "")) say(told || saying("all-sent"));
   shown.dataset.told = told;
   const waits = document.querySelector("#opened .awaited p");
-  if (waits) waits.textContent = saying(ahead.why ? `next-${ahead.why}` : "next");
+  if (waits) waits.textContent = saying(prefetcher.why ? `next-${prefetcher.why}` : "next");
 }
 
 // Shows an action on its row until the server has responded.
@@ -99,7 +99,7 @@ export function act(kind) {
     undoable.push({ comment: id, decision });
     put({ id: decision, comment: id, kind, seen, ...(note ? { note } : {}) });
   }
-  nAhead = AHEAD_OF_A_FAST_HAND;
+  nPrefetched = PREFETCHED_FOR_A_FAST_HAND;
   open(next);
 }
 
@@ -161,7 +161,7 @@ const nextAfter = (id) => following(id).find((one) => !isUnsent(one)) ?? FROM_TH
 
 // Shows a comment, or waits for it and queues the keys typed meanwhile.
 function open(id, { byHand = false } = {}) {
-  const view = id && !isUnsent(id) ? ahead.get(id) : null;
+  const view = id && !isUnsent(id) ? prefetcher.get(id) : null;
   if (view === undefined || (view && !byHand && isSettled(view))) { pass(id, view); return; }
   if (view) { show(id, view); return; }
   awaited = id;
@@ -172,7 +172,7 @@ function open(id, { byHand = false } = {}) {
   waiting.append(paragraph(saying("next")));
   part("opened").replaceChildren(waiting);
   showState();
-  fetchAhead();
+  prefetch();
   if (id === FROM_THE_TOP) goOn();
 }
 
@@ -195,7 +195,7 @@ function pass(id, view) {
 function show(id, view) {
   awaited = null;
   part("opened").replaceChildren(...view.childNodes);
-  ahead.drop(id);
+  prefetcher.drop(id);
   markChosen();
   const row = rowOf(id);
   if (row) {
@@ -221,19 +221,19 @@ function fetchSoon() {
     soon = 0;
     const row = chosen();
     if (row && showsOne()) remember(link(row).href);
-    fetchAhead();
+    prefetch();
   }, PAINTED_AFTER_MS);
 }
 
-function fetchAhead() {
+function prefetch() {
   const next = following(openedId() ?? awaited).filter((id) => !isUnsent(id) && id !== awaited);
-  if (next.length < nAhead && document.querySelector(".list .further")) more().then((came) => came && fetchAhead());
+  if (next.length < nPrefetched && document.querySelector(".list .further")) more().then((came) => came && prefetch());
   const first = awaited && !isUnsent(awaited) ? [awaited] : [];
-  ahead.want(showsOne() ? [...first, ...next.slice(0, nAhead)] : []);
+  prefetcher.want(showsOne() ? [...first, ...next.slice(0, nPrefetched)] : []);
 }
 
 function arrive() {
-  if (awaited && !isUnsent(awaited) && ahead.get(awaited) !== null) open(awaited, { byHand: isByHand });
+  if (awaited && !isUnsent(awaited) && prefetcher.get(awaited) !== null) open(awaited, { byHand: isByHand });
 }
 
 let goingOn = false;
@@ -250,7 +250,7 @@ async function goOn() {
     else {
       awaited = null;
       claimAnew({ isNew: false });
-      fetchAhead();
+      prefetch();
       const keys = typed;
       typed = [];
       if (form()) for (const key of keys) { if (isWaiting()) typeAhead(key); else press(key); }
@@ -277,7 +277,7 @@ function answered(done, { page }, isRefused) {
     if (known && seen) known.decision = seen;
   } else refused(done, page);
   if (!isUnsent(id)) before.delete(id);
-  if (typeof awaited === "string") { fetchAhead(); arrive(); }
+  if (typeof awaited === "string") { prefetch(); arrive(); }
 }
 
 // Puts a refused comment at the top, with the reason.
@@ -285,7 +285,7 @@ function refused(done, page) {
   const at = undoable.findIndex((one) => one.decision === done.id);
   if (at >= 0) undoable.splice(at, 1);
   past.delete(done.comment);
-  ahead.drop(done.comment);
+  prefetcher.drop(done.comment);
   restoreRow(done.comment);
   take(page, { names: ["tabs"] });
   const row = rowOf(done.comment);
@@ -315,16 +315,16 @@ export function takeLive(page) {
     if (old && stateOf(old) === stateOf(fresh)) fresh.remove();
   }
   const changed = [...page.querySelectorAll(".row")].map((row) => row.dataset.id);
-  for (const id of changed) ahead.drop(id);
+  for (const id of changed) prefetcher.drop(id);
   take(page, { isKept: isUnsent });
   const id = openedId();
   const row = chosen();
   if (changed.includes(id) && row && !isOpen(row) && !isUnsent(id) && document.querySelector("#opened .skipping")) tellMeanwhile(id);
-  fetchAhead();
+  prefetch();
 }
 
 async function tellMeanwhile(id) {
-  const { views } = await ahead.fetch([id], { meanwhile: 1 });
+  const { views } = await prefetcher.fetch([id], { meanwhile: 1 });
   const view = views?.get(id);
   const now = form();
   if (!view || now?.dataset.id !== id || isUnsent(id)) return;
@@ -358,7 +358,7 @@ export function start({ pressed }) {
     if (outbox.unsent.length > (outbox.why === "sending" ? 1 : 0) || typed.length) event.preventDefault();
   });
   claimAnew({ isNew: false });
-  fetchAhead();
+  prefetch();
 }
 
 document.addEventListener("click", (event) => {

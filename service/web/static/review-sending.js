@@ -126,14 +126,14 @@ export function deliverer({ parse, user }) {
     }
     const url = `${document.body.dataset.comments}/${encodeURIComponent(act.comment)}/${ACTS[act.kind]}`;
     const answer = await fetchInTime(url, {
-      method: "POST", body, headers: { "X-Parts": "told" }, redirect: "manual", keepalive: true,
+      method: "POST", body, headers: { "X-Parts": "result" }, redirect: "manual", keepalive: true,
     });
     return { status: answer.type === "opaqueredirect" ? 303 : answer.status, page: parse(await answer.text()) };
   }
 
   // The session may have changed, also to another user's.
   async function renewToken(act) {
-    const answer = await fetchInTime(`${document.body.dataset.ahead}?id=${encodeURIComponent(act.comment)}`);
+    const answer = await fetchInTime(`${document.body.dataset.prefetch}?id=${encodeURIComponent(act.comment)}`);
     const page = parse(await answer.text());
     const [known, fresh] = [token, page.querySelector("[name=csrf_token]")?.value];
     if (page.querySelector("[data-user]")?.dataset.user !== user) return "signed-out";

@@ -17,6 +17,7 @@ from service.domain.comment import Comment
 from service.domain.delivery import InboundHook
 from service.domain.errors import NotAuthenticatedError
 from service.domain.site import Site
+from service.domain.webhook_secret import webhook_key
 from service.moderation.revise import find_state, submit_version, withdraw_versions
 from service.ports.comments import NewComment
 from service.web.edge.current import services
@@ -125,9 +126,8 @@ def require_standard_signature(received: Received) -> None:
     entries = _entries(headers.get("webhook-signature"), None, "webhook-signature")
     signatures = [e.removeprefix("v1,") for e in entries if e.startswith("v1,")]
     signed = b".".join((_bytes(message_id), _bytes(timestamp), received.body))
-    # `hooks add` only accepts this form of a secret.
-    key = base64.b64decode(received.hook.secret.removeprefix("whsec_"))
-    digest = hmac.new(key, signed, hashlib.sha256).digest()
+    # `hooks add` only accepts valid secrets.
+    digest = hmac.digest(webhook_key(received.hook.secret), signed, "sha256")
     _require_one(signatures, base64.b64encode(digest).decode(), "webhook-signature")
 
 

@@ -168,7 +168,7 @@ _WORDS: Mapping[str, str] = {
     "send": noted("Send"),
     "sending": noted("Sending …"),
     "waits": noted("Your comment was received. A moderator may check it before it is shown."),
-    "why": noted("What became of your comment"),
+    "why": noted("Status of your comment"),
     "shown": noted("Thank you. Your comment is shown here."),
     "away": noted(
         "Your comment was not sent: the service cannot be reached. Send it again in a minute."

@@ -57,7 +57,7 @@ data-comments></script>
 <label>Your remark <textarea name="message" rows="6" required></textarea></label>
 <button>Off it goes</button></form></html>"""
 WAITS = "Your comment was received. A moderator may check it before it is shown."
-WHY = "What became of your comment"
+WHY = "Status of your comment"
 SHOWN = "Thank you. Your comment is shown here."
 
 

@@ -282,7 +282,7 @@ def test_single_keys_can_be_switched_off(services, queue, open_page):
 def test_keys_that_wait_too_long_for_a_comment_are_not_used_and_counted(
     services, queue, open_page, faults
 ):
-    faults.others = lambda path: AWAY if path == "/review/ahead" else None
+    faults.others = lambda path: AWAY if path == "/review/prefetch" else None
     page = open_page().page
     page.clock.install()
     page.reload()

@@ -4,7 +4,7 @@ import { fetchInTime, nextPause, pauseOf } from "./review-sending.js";
 
 const AT_ONCE = 3;
 
-export class Ahead {
+export class Prefetcher {
   #held = new Map();
   #wanted = [];
   #running = false;
@@ -50,14 +50,14 @@ export class Ahead {
   }
 
   async fetch(ids, values = {}) {
-    const url = new URL(document.body.dataset.ahead, window.location.href);
+    const url = new URL(document.body.dataset.prefetch, window.location.href);
     url.search = new URLSearchParams({ ...Object.fromEntries(new URLSearchParams(window.location.search)), ...values, id: ids.join(",") });
     try {
       const answer = await fetchInTime(url, { redirect: "manual" });
       if (answer.type === "opaqueredirect") return { why: "signed-out" };
       if (!answer.ok) return { why: "away" };
       const page = this.#parts.parse(await answer.text());
-      return { why: "", views: new Map([...page.querySelectorAll("[data-ahead]")].map((view) => [view.dataset.ahead, view])) };
+      return { why: "", views: new Map([...page.querySelectorAll("[data-prefetched]")].map((view) => [view.dataset.prefetched, view])) };
     } catch {
       return { why: navigator.onLine ? "away" : "offline" };
     }
