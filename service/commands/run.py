@@ -124,13 +124,9 @@ def doctor_command(*, quick: bool) -> None:
 
 @click.command("migrate")
 @opening.data_dir_option
-@click.option(
-    "--to", metavar="REVISION", help="Migrate up or down to this revision instead, e.g. m0021."
-)
-@click.option("--lose-data", is_flag=True, help="Migrate down even if that deletes the named data.")
-def migrate_command(to: str | None, *, lose_data: bool) -> None:
+def migrate_command() -> None:
     """Update the database to this version's schema."""
-    from service.stores.migrations import UnfitSchemaError, UnknownRevisionError, lost_by, migrate
+    from service.stores.migrations import UnfitSchemaError, migrate
     from service.wiring import open_engine
 
     settings = opening.command_settings()
@@ -140,25 +136,14 @@ def migrate_command(to: str | None, *, lose_data: bool) -> None:
         settings, DataFolder(settings.data_dir, prove=settings.database_url is None)
     )
     try:
-        lost = lost_by(engine, to=to) if to else []
-        if lost and not lose_data:
-            steps = "".join(f"  {line}\n" for line in lost)
-            msg = (
-                f"Going down loses, step by step:\n{steps}Make a backup, stop the service, "
-                "then repeat this with --lose-data"
-            )
-            raise StartError(msg, ExitCode.DATABASE)
-        changed = migrate(engine, to=to)
+        changed = migrate(engine)
     except StoreUnavailableError as error:
         raise StartError(opening.describe_unavailable(error), ExitCode.DATABASE) from error
-    except (UnfitSchemaError, UnknownRevisionError) as error:
+    except UnfitSchemaError as error:
         raise StartError(str(error), ExitCode.DATABASE) from error
     finally:
         engine.dispose()
-    for line in lost:
-        click.echo(f"lost with {line}")
-    was = "The database was migrated." if changed else "The database is up to date."
-    click.echo(f"{was} It is at {to}." if to else was)
+    click.echo("The database was migrated." if changed else "The database is up to date.")
 
 
 @click.command("systemd")
