@@ -10,7 +10,6 @@ from service.commands import opening, output
 from service.data_folder import DataFolder
 from service.domain.errors import StoreUnavailableError
 from service.domain.finding import State
-from service.install_commands import check_packages
 from service.process_lock import holder
 from service.start_error import ExitCode, StartError
 
@@ -42,7 +41,6 @@ def up_command(host: str | None, port: int | None, workers: int, *, as_json: boo
     The first start creates a site with its key and a moderator with a one-time password, and prints
     them on a terminal; `slopsieve first-run` shows them again.
     """
-    check_packages()
     from service.supervisor.supervise import supervise
 
     supervise(opening.command_settings(host=host, port=port), workers=workers, as_json=as_json)
