@@ -42,12 +42,9 @@ class Judging(NamedTuple):
 def open_judging() -> Judging:
     """Return the current version as a worker loads it, without a database or a queue.
 
-    Click's context may hold another one. Raises `ModelUnavailableError` where a worker would return
-    degraded verdicts, because a file of them is useless.
+    Raises `ModelUnavailableError` where a worker would return degraded verdicts, because a file of
+    them is useless.
     """
-    context = click.get_current_context(silent=True)
-    if context is not None and (given := context.find_object(Judging)):
-        return given
     settings = load_settings()
     folder = versions_folder(settings)
     versions = ModelVersions(folder)
