@@ -173,7 +173,7 @@ def retrain_command(
             goes_on=goes_on,
         )
     tidy_retrainings(services, runs)
-    tidy_versions(services, keep=settings.keep_refused_versions)
+    tidy_versions(services)
     if output.prints_json():
         output.print_rows([_retraining_row(done)])
     else:

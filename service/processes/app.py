@@ -79,7 +79,6 @@ def web_config(wired: Wired) -> WebConfig:
     return WebConfig(
         secret_key=wired.session_secret,
         https_only_cookies=settings.https_only_cookies,
-        max_wait_seconds=settings.max_wait_seconds,
         requests_per_minute=settings.requests_per_minute,
         limiter_storage_url=wired.valkey_url.replace("unix://", "redis+unix://", 1),
         trusted_proxies=settings.trusted_proxies,

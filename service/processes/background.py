@@ -221,7 +221,7 @@ def retrain(wired: Wired, goes_on: GoesOn) -> Retraining | None:
         )
     finally:
         tidy_retrainings(services, wired.runs)
-        tidy_versions(services, keep=settings.keep_refused_versions)
+        tidy_versions(services)
 
 
 if __name__ == "__main__":
