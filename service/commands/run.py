@@ -116,7 +116,8 @@ def doctor_command(*, quick: bool) -> None:
             click.echo(f"{one.state.value:<4}  {one.check}: {output.one_line(one.says)}")
             if one.remedy:
                 click.echo(f"      {one.remedy}")
-        click.echo(f"\n{ok} well, {warned} to look at, {failed} failing.")
+        warnings = "1 warning" if warned == 1 else f"{warned} warnings"
+        click.echo(f"\n{ok} ok, {warnings}, {failed} failed.")
     sys.exit(1 if failed else 0)
 
 

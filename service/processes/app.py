@@ -10,7 +10,7 @@ from functools import partial
 
 from service.doctor import checks
 from service.domain.errors import StoreUnavailableError
-from service.domain.finding import Finding, fail, well
+from service.domain.finding import Finding, fail, ok
 from service.listening import listen
 from service.processes.http_server import HttpServer
 from service.processes.operating import expose, state_parts
@@ -109,7 +109,7 @@ def readiness_checks(wired: Wired) -> Checks:
 
     def while_queue(check: Callable[[], Finding]) -> Callable[[], Finding]:
         """Check only while the queue accepts writes: otherwise no heartbeat can be sent."""
-        return lambda: check() if queue().is_well else _UNKNOWN
+        return lambda: check() if queue().is_ok else _UNKNOWN
 
     def judging() -> Finding:
         try:
@@ -162,7 +162,7 @@ def _finding(
         ask()
     except StoreUnavailableError as error:
         return fail(part, str(error), remedy(error))
-    return well(part, "it answers and takes a write")
+    return ok(part, "it answers and takes a write")
 
 
 if __name__ == "__main__":

@@ -101,7 +101,7 @@ def test_workers_that_store_nothing_while_comments_wait_are_told_of():
 def test_a_model_is_not_asked_for_where_a_worker_is_missing():
     assert "Start a worker" in judge_models([]).remedy
     assert "models promote" in judge_models([sign(judged_at=0.0, problem="no version")]).remedy
-    assert judge_models([sign(judged_at=0.0)]).is_well
+    assert judge_models([sign(judged_at=0.0)]).is_ok
 
 
 @pytest.fixture
@@ -121,7 +121,7 @@ def home(tmp_path):
 
 def told(wired) -> dict[str, tuple[str, str]]:
     found = {name: check() for name, check in readiness_checks(wired).items()}
-    return {name: (one.says, one.remedy) for name, one in found.items() if not one.is_well}
+    return {name: (one.says, one.remedy) for name, one in found.items() if not one.is_ok}
 
 
 def keep_comment(wired, *, seconds_ago: float) -> None:
