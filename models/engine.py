@@ -88,7 +88,7 @@ class Engine:
         rest is computed in bfloat16 if the CPU can, else in float32; `exact` always uses float32,
         to measure the difference.
         """
-        at_once = threads or _cores()
+        at_once = threads or len(os.sched_getaffinity(0))
         self._lock = Lock()
         self._first = _Part(network, INPUTS, at_once, exact=exact)
         self._rest = _Part(rest.network, REST_INPUTS, at_once, exact=exact) if rest else None
@@ -195,12 +195,12 @@ _MADV_PAGEOUT = 21
 
 
 def _page_out(file: Path) -> None:
-    """Return the memory of a mapped file to the system, where Linux runs; it is read again if used.
+    """Return the memory of a mapped file to the system; it is read again if used.
 
     OpenVINO keeps a network's file mapped, but computes with weights of its own.
     """
     ending = f" {file.resolve()}"
-    with suppress(OSError, AttributeError):
+    with suppress(OSError):
         for line in Path("/proc/self/maps").read_text("utf-8", "replace").splitlines():
             if line.endswith(ending):
                 start, end = (int(one, 16) for one in line.partition(" ")[0].split("-"))
@@ -231,13 +231,6 @@ def _core() -> ov.Core:
     loads a version in a thread would crash at its next signal.
     """
     return ov.Core()
-
-
-def _cores() -> int:
-    """Return the number of cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def input_arrays(window: Window) -> dict[str, npt.NDArray[np.int64]]:

@@ -4,8 +4,6 @@ import ctypes
 import os
 import signal
 import sys
-import threading
-import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
@@ -15,10 +13,9 @@ _PR_SET_NAME = 15
 # The program gets SIGTERM when its parent ends, so that it can still write everything.
 _LAUNCH = """
 import ctypes, os, signal, sys
-if sys.platform == "linux":
-    ctypes.CDLL(None).prctl(1, int(signal.SIGTERM))
-    if os.getppid() != int(sys.argv[1]):
-        sys.exit(1)
+ctypes.CDLL(None).prctl(1, int(signal.SIGTERM))
+if os.getppid() != int(sys.argv[1]):
+    sys.exit(1)
 os.nice(int(sys.argv[2]))
 os.execv(sys.argv[3], sys.argv[3:])
 """
@@ -32,19 +29,15 @@ def dies_with_us(program: str, *arguments: str, niceness: int = 0) -> tuple[str,
 
 def die_with(parent: int, how: signal.Signals) -> None:
     """Send this process the signal `how` as soon as `parent` has ended, for any reason."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(how))
-    else:
-        threading.Thread(target=_watch, args=(parent, how), daemon=True).start()
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(how))
     # The parent may have ended before the call above.
     if os.getppid() != parent:
         os.kill(os.getpid(), how)
 
 
 def set_process_name(name: str) -> None:
-    """Set the name that `top` and `ps -e` show, of at most 15 characters, where Linux runs."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_NAME, name.encode())
+    """Set the name that `top` and `ps -e` show, of at most 15 characters."""
+    ctypes.CDLL(None).prctl(_PR_SET_NAME, name.encode())
 
 
 @contextmanager
@@ -56,9 +49,3 @@ def handling(numbers: Iterable[int], handler: Callable[[int, object], object]) -
     finally:
         for number, earlier in before.items():
             signal.signal(number, earlier)
-
-
-def _watch(parent: int, how: signal.Signals) -> None:
-    while os.getppid() == parent:
-        time.sleep(1.0)
-    os.kill(os.getpid(), how)

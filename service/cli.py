@@ -10,8 +10,9 @@ import click
 from models.errors import ModelVersionError
 from service import PREFIX
 from service.domain.errors import InvalidInputError, ModerationError, StoreUnavailableError
+from service.install_commands import install_command
 from service.logs import configure_command_logging
-from service.start_error import SettingsError, StartError
+from service.start_error import ExitCode, SettingsError, StartError
 
 # Each command's module, imported only when the command runs, and its line in `--help`.
 _PACKAGE = f"{PREFIX}service.commands"
@@ -102,8 +103,9 @@ def _explain(error: Exception) -> tuple[list[str], int]:
     package = str(getattr(error, "name", "")).partition(".")[0]
     if isinstance(error, ModuleNotFoundError) and package not in _OURS:
         # Not every image has every package.
-        where = "of the containers, worker has what judges and web what makes pages"
-        return [f"This needs the package {package}, which is not installed here; {where}."], 1
+        needs = f"This needs the package {package}, which is not installed here"
+        where = "Of the containers, worker has what judges and web what makes pages"
+        return [f"{needs}: run `{install_command()}`. {where}."], ExitCode.PACKAGE
     if isinstance(error, InvalidInputError):
         return [f"{p.field}: {p.problem}; {p.remedy}." for p in error.problems], _WRONG_INPUT
     if isinstance(error, SettingsError):

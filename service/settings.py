@@ -107,7 +107,6 @@ class Settings(BaseSettings):
     database_url: SecretStr | None = None
     database_connections: Annotated[int, Field(ge=1, le=512)] = 8
     database_more_connections: Annotated[int, Field(ge=0, le=512)] = 56
-    database_recycle_seconds: Annotated[int, Field(ge=1)] = 1_800
     database_behind_pooler: bool = False
     valkey_url: SecretStr | None = None
     history_url: SecretStr | None = None
@@ -125,10 +124,6 @@ class Settings(BaseSettings):
     api_threads: Annotated[int, Field(ge=1, le=512)] = 96
     trusted_proxies: Annotated[int, Field(ge=0, le=8)] = 0
     https_only_cookies: bool = False
-
-    # Judging.
-    batch_size: Annotated[int, Field(ge=1, le=512)] = 64
-    max_wait_seconds: Annotated[float, Field(ge=0, le=60)] = 20.0
     requests_per_minute: Annotated[int, Field(ge=1)] = 6000
 
     # Callbacks.
@@ -151,9 +146,7 @@ class Settings(BaseSettings):
     retrain_every_days: Annotated[int, Field(ge=0, le=3_650)] = 0
     retrain_promotes: bool = False
     retrain_data: Listed[str] = ()
-    retrain_threads: Annotated[int, Field(ge=1, le=256)] = 1
     retrain_memory_mb: Annotated[int, Field(ge=500, le=1_000_000)] = 4_000
-    keep_refused_versions: Annotated[int, Field(ge=1, le=1_000)] = 5
 
     # A second judge.
     second_judge_url: Annotated[str, AfterValidator(_http_url)] | None = None

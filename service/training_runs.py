@@ -61,13 +61,12 @@ class TrainingProcesses:
     """Runs the training program on this machine, each run in its own folder.
 
     Candidates are written to `versions`. Each start copies the shipped version there, and promotes
-    it if no version is current. The program uses `threads` threads, and ends before it uses more
-    than `memory_mb`. It needs `packages`.
+    it if no version is current. The program uses one thread, and ends before it uses more than
+    `memory_mb`. It needs `packages`.
     """
 
     path: Path
     versions: Path
-    threads: int = 1
     memory_mb: int = 4_000
     program: Sequence[str] = _PROGRAM
     packages: Sequence[str] = _PACKAGES
@@ -145,7 +144,6 @@ class TrainingProcesses:
             *("--run", str(folder)),
             *("--versions", str(self.versions)),
             *(["--data", *options.data] if options.data else []),
-            *("--threads", str(self.threads)),
             *("--memory-mb", str(self.memory_mb)),
             *(["--dry-run"] if dry_run else []),
         ]
@@ -158,7 +156,7 @@ class TrainingProcesses:
             dies_with_us(*command, niceness=_NICENESS),
             env={
                 **ours,
-                **dict.fromkeys(names, str(self.threads)),
+                **dict.fromkeys(names, "1"),
                 "TOKENIZERS_PARALLELISM": "false",
                 "PYTHONUNBUFFERED": "1",
             },

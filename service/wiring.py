@@ -170,7 +170,6 @@ def training_runs(settings: Settings, folder: DataFolder | None = None) -> Train
     return TrainingProcesses(
         folder.retraining_folder,
         own_versions_folder(settings),
-        threads=settings.retrain_threads,
         memory_mb=settings.retrain_memory_mb,
     )
 
@@ -248,7 +247,6 @@ def open_engine(settings: Settings, folder: DataFolder) -> sa.Engine:
         create_engine,
         kept=settings.database_connections,
         more=settings.database_more_connections,
-        recycle_seconds=settings.database_recycle_seconds,
         behind_pooler=settings.database_behind_pooler,
     )
     if settings.database_url is None:

@@ -19,7 +19,7 @@ _STEPS = (("read", 0.1), ("fit", 0.5), ("compare", 0.9))
 def main() -> None:
     """Behave as `python -m training.retrain` does, without learning anything."""
     parser = argparse.ArgumentParser()
-    for name in ("--decisions", "--run", "--versions", "--threads", "--memory-mb"):
+    for name in ("--decisions", "--run", "--versions", "--memory-mb"):
         parser.add_argument(name, required=True)
     parser.add_argument("--data", nargs="+", default=[])
     parser.add_argument("--dry-run", action="store_true")

@@ -34,8 +34,7 @@ if os.getuid() != uid:
     os.setgroups([])
     os.setgid(gid)
     os.setuid(uid)
-if sys.platform == "linux":
-    ctypes.CDLL(None).prctl(1, int(signal.SIGINT))
+ctypes.CDLL(None).prctl(1, int(signal.SIGINT))
 os.execv(sys.argv[3], sys.argv[3:])
 """
 

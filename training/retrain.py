@@ -287,9 +287,8 @@ def _write(path: Path, values: Mapping[str, Any]) -> None:
 
 
 def _peak_memory_mb() -> int:
-    counted = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    # Linux counts KiB, macOS bytes.
-    return round(counted / (1024 if sys.platform != "darwin" else 1024 * 1024))
+    # The kernel counts KiB.
+    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ from service.scoring.report import figures, markdown
 from service.scoring.report.spans import Marks, SpanCollector
 from service.settings import load_settings, versions_folder
 from service.stores.files.model_versions import ModelVersions
+from service.tasks.batcher import BATCH_SIZE
 
 _MAX_ID_CHARS = 200
 
@@ -42,21 +43,17 @@ class Judging(NamedTuple):
 def open_judging() -> Judging:
     """Return the current version as a worker loads it, without a database or a queue.
 
-    Click's context may hold another one. Raises `ModelUnavailableError` where a worker would return
-    degraded verdicts, because a file of them is useless.
+    Raises `ModelUnavailableError` where a worker would return degraded verdicts, because a file of
+    them is useless.
     """
-    context = click.get_current_context(silent=True)
-    if context is not None and (given := context.find_object(Judging)):
-        return given
-    settings = load_settings()
-    folder = versions_folder(settings)
+    folder = versions_folder(load_settings())
     versions = ModelVersions(folder)
     model = versions.current()
     if versions.problem:
         raise ModelUnavailableError(versions.problem)
     data = read_card(folder / model.version).get("data") or ()
     trained_on = frozenset(str(file.get("sha256")) for file in data)
-    return Judging(model, settings.batch_size, trained_on)
+    return Judging(model, BATCH_SIZE, trained_on)
 
 
 @click.command("score")

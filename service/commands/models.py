@@ -28,7 +28,7 @@ from service.moderation.export_labelled import decisions_for_training
 from service.moderation.retraining import new_retraining, retrain, try_retraining
 from service.moderation.versions import PROMOTED, TEXTS_KEPT, tidy_retrainings, tidy_versions
 from service.ports.services import Services
-from service.settings import Settings, versions_folder
+from service.settings import versions_folder
 from service.start_error import StartError
 from service.stores.files.model_versions import VersionRegistry
 from service.training_runs import REPORT_PAGE, TrainingProcesses
@@ -128,9 +128,7 @@ def _find_versions() -> VersionRegistry:
 @click.option("--force", is_flag=True, help="Train even without new decisions.")
 @click.option("--list", "lists", is_flag=True, help="Only list the newest retrainings.")
 @opening.with_json_services
-@click.pass_obj
 def retrain_command(
-    open_runs: Callable[[Settings], TrainingProcesses] | None,
     services: Services,
     data: tuple[str, ...],
     promotes: bool | None,  # noqa: FBT001  # Click passes it by name
@@ -151,8 +149,7 @@ def retrain_command(
         output.print_rows(rows, empty="Nothing was retrained yet.")
         return
     settings = opening.command_settings()
-    # Tests pass a fake: a training takes minutes.
-    runs = (open_runs or training_runs)(settings)
+    runs = training_runs(settings)
     paths = tuple(str(Path(path).resolve()) for path in data or settings.retrain_data)
     options = RetrainingOptions(data=paths)
     if dry_run:
@@ -178,7 +175,7 @@ def retrain_command(
             should_continue=should_continue,
         )
     tidy_retrainings(services, runs)
-    tidy_versions(services, keep=settings.keep_refused_versions)
+    tidy_versions(services)
     if output.prints_json():
         output.print_rows([_retraining_row(done)])
     else:

@@ -217,7 +217,7 @@ def callbacks_remove(services: Services, site: Site) -> None:
     """Stop notifying SITE."""
     callbacks.get_callback(site.id, services)
     callbacks.remove_callback(site.id, services, actor=opening.ACTOR)
-    click.echo(f"{site.name} is told nothing more.")
+    click.echo(f"Callback of {site.name} removed.")
 
 
 @callbacks_group.command("sites")
@@ -226,7 +226,7 @@ def callbacks_sites(services: Services) -> None:
     """List the sites that are notified, with URLs and events."""
     endpoints = [services.endpoints.get(site.id) for site in services.sites.all()]
     rows = [_endpoint_row(endpoint) for endpoint in endpoints if endpoint is not None]
-    output.print_rows(rows, empty="No site is told; `slopsieve callbacks set SITE URL`.")
+    output.print_rows(rows, empty="No callbacks are set: use `slopsieve callbacks set SITE URL`.")
 
 
 @callbacks_group.command("list")

@@ -98,7 +98,7 @@ def replay_command(
             | {n: f"{getattr(week.frozen, n)} > {getattr(week.learning, n)}" for n in _PAIRS}
             for week in weeks.rows()
         ]
-        output.print_rows(rows, empty="There is nothing to play.")
+        output.print_rows(rows, empty="No comments to replay.")
         if rows:
             click.echo("Each pair: by the version alone > with what the site's decisions taught.")
     if tally.broken:

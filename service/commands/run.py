@@ -10,7 +10,6 @@ from service.commands import opening, output
 from service.data_folder import DataFolder
 from service.domain.errors import StoreUnavailableError
 from service.domain.finding import State
-from service.install_commands import check_packages
 from service.process_lock import holder
 from service.start_error import ExitCode, StartError
 
@@ -42,7 +41,6 @@ def up_command(host: str | None, port: int | None, workers: int, *, as_json: boo
     The first start creates a site with its key and a moderator with a one-time password, and prints
     them on a terminal; `slopsieve first-run` shows them again.
     """
-    check_packages()
     from service.supervisor.supervise import supervise
 
     supervise(opening.command_settings(host=host, port=port), workers=workers, as_json=as_json)
@@ -118,19 +116,16 @@ def doctor_command(*, quick: bool) -> None:
             click.echo(f"{one.state.value:<4}  {one.check}: {output.one_line(one.says)}")
             if one.remedy:
                 click.echo(f"      {one.remedy}")
-        click.echo(f"\n{ok} well, {warned} to look at, {failed} failing.")
+        warnings = "1 warning" if warned == 1 else f"{warned} warnings"
+        click.echo(f"\n{ok} ok, {warnings}, {failed} failed.")
     sys.exit(1 if failed else 0)
 
 
 @click.command("migrate")
 @opening.data_dir_option
-@click.option(
-    "--to", metavar="REVISION", help="Migrate up or down to this revision instead, e.g. m0021."
-)
-@click.option("--lose-data", is_flag=True, help="Migrate down even if that deletes the named data.")
-def migrate_command(to: str | None, *, lose_data: bool) -> None:
+def migrate_command() -> None:
     """Update the database to this version's schema."""
-    from service.stores.migrations import UnfitSchemaError, UnknownRevisionError, lost_by, migrate
+    from service.stores.migrations import UnfitSchemaError, migrate
     from service.wiring import open_engine
 
     settings = opening.command_settings()
@@ -140,25 +135,14 @@ def migrate_command(to: str | None, *, lose_data: bool) -> None:
         settings, DataFolder(settings.data_dir, prove=settings.database_url is None)
     )
     try:
-        lost = lost_by(engine, to=to) if to else []
-        if lost and not lose_data:
-            steps = "".join(f"  {line}\n" for line in lost)
-            msg = (
-                f"Going down loses, step by step:\n{steps}Make a backup, stop the service, "
-                "then repeat this with --lose-data"
-            )
-            raise StartError(msg, ExitCode.DATABASE)
-        changed = migrate(engine, to=to)
+        changed = migrate(engine)
     except StoreUnavailableError as error:
         raise StartError(opening.describe_unavailable(error), ExitCode.DATABASE) from error
-    except (UnfitSchemaError, UnknownRevisionError) as error:
+    except UnfitSchemaError as error:
         raise StartError(str(error), ExitCode.DATABASE) from error
     finally:
         engine.dispose()
-    for line in lost:
-        click.echo(f"lost with {line}")
-    was = "The database was migrated." if changed else "The database is up to date."
-    click.echo(f"{was} It is at {to}." if to else was)
+    click.echo("The database was migrated." if changed else "The database is up to date.")
 
 
 @click.command("systemd")

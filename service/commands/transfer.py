@@ -1,7 +1,5 @@
 """The commands that import comments from other systems, and export verdicts."""
 
-import csv
-import io
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -23,7 +21,7 @@ from service.domain.errors import InvalidInputError, Problem
 from service.domain.page import all_items
 from service.domain.published import MAX_POST_CHARS, PublishedComment, as_published
 from service.domain.site import Site
-from service.domain.text import as_text_cell, encode_address, normal_address
+from service.domain.text import csv_line, encode_address, normal_address
 from service.imports.disqus import read_disqus
 from service.imports.imported import Entry, Imported
 from service.imports.input_files import Broken, InputFile
@@ -182,15 +180,10 @@ def _enclosed(brackets: str, items: Iterable[str]) -> Iterator[str]:
 
 
 def _csv_lines(rows: Iterator[Mapping[str, object]]) -> Iterator[str]:
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\r\n")
     for number, row in enumerate(rows):
         if number == 0:
-            writer.writerow(row)
-        writer.writerow([as_text_cell(output.plain(value)) for value in row.values()])
-        yield buffer.getvalue()
-        buffer.seek(0)
-        buffer.truncate()
+            yield csv_line(row)
+        yield csv_line(map(output.plain, row.values()))
 
 
 class Build(NamedTuple):

@@ -16,7 +16,7 @@ from service import PREFIX
 from service.domain.comment import Lane
 from service.domain.errors import StoreDamagedError, StoreFullError, StoreUnavailableError
 from service.domain.figures import Backlog, ReviewPart
-from service.domain.finding import Finding, bytes_in_words, fail, time_in_words, warn, well
+from service.domain.finding import Finding, bytes_in_words, fail, ok, time_in_words, warn
 from service.scoring.figures import SHIFTED
 from service.stores.sql import prove_write
 from service.stores.sql.engine import is_whole, reading
@@ -81,7 +81,7 @@ def check_database(
         except StoreUnavailableError as error:
             yield fail("database", str(error), remedy_for_database(error))
         else:
-            yield well("database", f"{engine.dialect.name} answers and takes a write")
+            yield ok("database", f"{engine.dialect.name} answers and takes a write")
     if engine.dialect.name == "sqlite":
         yield from check_sqlite(path, deep=deep)
     else:
@@ -92,13 +92,13 @@ def judge_schema(state: SchemaState) -> Finding:
     """Check that the schema is this version's."""
     if state.name in _WRONG_SCHEMAS:
         return fail("schema", *_WRONG_SCHEMAS[state.name])
-    return well("schema", "up to date")
+    return ok("schema", "up to date")
 
 
 def check_sqlite(path: Path, *, deep: bool) -> Iterator[Finding]:
     """Check a database file for damage and for a growing write-ahead log."""
     if deep and is_whole(path):
-        yield well("integrity", "SQLite finds the file whole")
+        yield ok("integrity", "SQLite finds the file whole")
     elif deep:
         yield fail("integrity", "the database file is damaged", _RESTORE)
     log = path.with_name(f"{path.name}-wal")
@@ -110,7 +110,7 @@ def check_sqlite(path: Path, *, deep: bool) -> Iterator[Finding]:
             "Restart Slopsieve; if it comes back, look for a program that holds the file open.",
         )
     else:
-        yield well("database log", bytes_in_words(size))
+        yield ok("database log", bytes_in_words(size))
 
 
 def check_postgresql(engine: sa.Engine) -> Iterator[Finding]:
@@ -136,7 +136,7 @@ def judge_postgresql_version(number: int) -> Finding:
             f"PostgreSQL {major} is no longer mended by its makers",
             f"Move to PostgreSQL {_OLDEST_POSTGRESQL} or later.",
         )
-    return well("database version", f"PostgreSQL {major}")
+    return ok("database version", f"PostgreSQL {major}")
 
 
 def judge_connections(used: int, most: int) -> Finding:
@@ -146,7 +146,7 @@ def judge_connections(used: int, most: int) -> Finding:
         return warn(
             "database connections", says, "Raise max_connections, or put a pooler before it."
         )
-    return well("database connections", says)
+    return ok("database connections", says)
 
 
 def judge_clock(where: str, before: datetime, there: datetime, after: datetime) -> Finding:
@@ -159,7 +159,7 @@ def judge_clock(where: str, before: datetime, there: datetime, after: datetime) 
             f"{where} is {abs(seconds_apart):.0f} s {'ahead' if seconds_apart > 0 else 'behind'}",
             "Let both machines keep their time by NTP.",
         )
-    return well("clock", f"{where} has this machine's time")
+    return ok("clock", f"{where} has this machine's time")
 
 
 def check_valkey(client: redis.Redis, check: str, *, variable: str) -> Iterator[Finding]:
@@ -196,7 +196,7 @@ def judge_valkey_version(info: Info, check: str) -> Finding:
     if not major.isdecimal() or int(major) < _OLDEST_REDIS:
         remedy = f"Move to Valkey, or to Redis {_OLDEST_REDIS} or later."
         return fail(check, f"{name} {version} is too old", remedy)
-    return well(check, f"{name} {version} answers")
+    return ok(check, f"{name} {version} answers")
 
 
 def judge_memory(info: Info, check: str) -> Finding:
@@ -219,7 +219,7 @@ def judge_memory(info: Info, check: str) -> Finding:
         )
     if most and used > 0.9 * most:
         return warn(about, says, "Raise maxmemory: a full server takes no comment into its queue.")
-    return well(about, says)
+    return ok(about, says)
 
 
 def judge_persistence(info: Info, check: str) -> Finding:
@@ -233,7 +233,7 @@ def judge_persistence(info: Info, check: str) -> Finding:
         )
     if info.get("aof_last_write_status", "ok") != "ok":
         return fail(about, "its last write failed", "See that its disk has room.")
-    return well(about, "it keeps an append-only file")
+    return ok(about, "it keeps an append-only file")
 
 
 def check_versions(folder: Path) -> Iterator[Finding]:
@@ -258,7 +258,7 @@ def check_versions(folder: Path) -> Iterator[Finding]:
             yield make("model", str(error), remedy)
         else:
             serves = "current, " if name == current else ""
-            yield well("model", f"{name}: {serves}every file as it was written")
+            yield ok("model", f"{name}: {serves}every file as it was written")
 
 
 def check_workers(
@@ -272,7 +272,7 @@ def check_workers(
     if not workers:
         yield judge_workers(workers)
     elif not without and len(versions) == 1:
-        yield well("workers", f"{len(workers)} alive, with {versions[0]}")
+        yield ok("workers", f"{len(workers)} alive, with {versions[0]}")
     if len(versions) > 1:
         yield warn(
             "workers",
@@ -292,7 +292,7 @@ def check_workers(
 def judge_workers(workers: Sequence[WorkerStatus]) -> Finding:
     """Check that a worker lives."""
     if workers:
-        return well("workers", f"{len(workers)} alive")
+        return ok("workers", f"{len(workers)} alive")
     return fail(
         "workers",
         "no worker has sent a heartbeat lately",
@@ -305,13 +305,13 @@ def judge_models(workers: Sequence[WorkerStatus]) -> Finding:
     if not workers:
         return fail("workers", "unknown while there is no worker", judge_workers(workers).remedy)
     problem = next((worker.problem for worker in workers if worker.problem), None)
-    return fail("workers", problem, _NO_MODEL) if problem else well("workers", "each has a model")
+    return fail("workers", problem, _NO_MODEL) if problem else ok("workers", "each has a model")
 
 
 def judge_background(background: Sequence[WorkerStatus]) -> Finding:
     """Check that the process for notifications and upkeep lives."""
     if background:
-        return well("background", f"{len(background)} alive")
+        return ok("background", f"{len(background)} alive")
     return warn(
         "background",
         "nobody notifies sites of verdicts and decisions, and what was lost or missed stays so",
@@ -329,7 +329,7 @@ def judge_progress(
             f"comments wait, and workers stored no verdict for {STUCK_SECONDS:.0f} s",
             "Put right what else was found: damage, want of room. Else see workers' last lines.",
         )
-    return well("judging", "verdicts are stored, or none is wanted")
+    return ok("judging", "verdicts are stored, or none is wanted")
 
 
 def check_backlog(backlog: Backlog, *, now: datetime) -> Iterator[Finding]:
@@ -342,7 +342,7 @@ def check_backlog(backlog: Backlog, *, now: datetime) -> Iterator[Finding]:
                 f"queue, {lane.value}", says, "See that workers get on; start another if they do."
             )
         else:
-            yield well(f"queue, {lane.value}", says if waiting.number else "nothing waits")
+            yield ok(f"queue, {lane.value}", says if waiting.number else "nothing waits")
     unsure, appeals = backlog.review[ReviewPart.UNSURE], backlog.review[ReviewPart.APPEALED].number
     age = (now - unsure.oldest).total_seconds() if unsure.oldest else 0.0
     says = f"{unsure.number} wait for a person, the oldest for {time_in_words(age)}"
@@ -350,7 +350,7 @@ def check_backlog(backlog: Backlog, *, now: datetime) -> Iterator[Finding]:
     if age > _LONG_REVIEW_SECONDS:
         yield warn("review", says, "Decide at /review; slopsieve users add NAME for one more.")
     else:
-        yield well("review", says if unsure.number or appeals else "nothing waits for a person")
+        yield ok("review", says if unsure.number or appeals else "nothing waits for a person")
     dead = backlog.dead_callbacks.number
     if dead:
         yield warn(
@@ -359,7 +359,7 @@ def check_backlog(backlog: Backlog, *, now: datetime) -> Iterator[Finding]:
             "slopsieve callbacks list --dead, then slopsieve callbacks replay --all",
         )
     else:
-        yield well("callbacks", f"none given up, {backlog.callbacks.number} on their way")
+        yield ok("callbacks", f"none given up, {backlog.callbacks.number} on their way")
 
 
 def judge_histories(*, is_blank: bool, has_decisions: bool) -> Finding:
@@ -370,15 +370,15 @@ def judge_histories(*, is_blank: bool, has_decisions: bool) -> Finding:
             "they are blank although decisions were made: every verdict is degraded",
             "A worker fills them; slopsieve reputation rebuild does it at once.",
         )
-    return well("histories", "filled" if has_decisions else "nothing was decided yet")
+    return ok("histories", "filled" if has_decisions else "nothing was decided yet")
 
 
 def judge_scores(stability: float | None) -> Finding:
     """Return a warning if the distribution of scores has shifted, by its stability index."""
     if stability is None:
-        return well("scores", "too few comments yet to compare the last 7 days with the 28 before")
+        return ok("scores", "too few comments yet to compare the last 7 days with the 28 before")
     if stability <= SHIFTED:
-        return well("scores", f"distributed as in the 28 days before (index {stability:.2f})")
+        return ok("scores", f"distributed as in the 28 days before (index {stability:.2f})")
     return warn(
         "scores",
         f"the distribution has shifted in the last 7 days (index {stability:.2f})",

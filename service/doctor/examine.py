@@ -18,7 +18,7 @@ from service.data_folder import MIN_SECRET_CHARS, DataFolder
 from service.doctor import checks
 from service.domain.case import CaseFilter
 from service.domain.errors import ModerationError, StoreUnavailableError
-from service.domain.finding import Finding, bytes_in_words, fail, time_in_words, warn, well
+from service.domain.finding import Finding, bytes_in_words, fail, ok, time_in_words, warn
 from service.moderation.figures import last_days
 from service.scoring.figures import population_stability
 from service.settings import VARIABLES, Settings, versions_folder
@@ -205,7 +205,7 @@ def check_names(environment: Mapping[str, str]) -> Iterator[Finding]:
         meant = f"Did you mean {close[0]}?" if close else "Take it out of the environment."
         yield warn("settings", f"{name} is no setting and changes nothing", meant)
     if given <= VARIABLES:
-        yield well("settings", f"{len(given)} set, all known" if given else "all defaults")
+        yield ok("settings", f"{len(given)} set, all known" if given else "all defaults")
 
 
 def check_combinations(settings: Settings) -> Iterator[Finding]:
@@ -245,7 +245,7 @@ def check_combinations(settings: Settings) -> Iterator[Finding]:
         )
     if not wide and not settings.callback_plain_http:
         ports = ", ".join(str(port) for port in settings.callback_ports)
-        yield well("outbound", f"callbacks go over https to public addresses, ports {ports}")
+        yield ok("outbound", f"callbacks go over https to public addresses, ports {ports}")
 
 
 def _is_wide(allowed: str) -> bool:
@@ -264,7 +264,7 @@ def check_rights(path: Path, *, user_id: int) -> Finding:
     if info.st_mode & stat.S_ISVTX:
         inside = [entry.lstat() for entry in path.iterdir()]
         if all(i.st_uid == user_id and not i.st_mode & _OTHERS for i in inside):
-            return well("data folder", f"{path}, what is in it its owner's alone")
+            return ok("data folder", f"{path}, what is in it its owner's alone")
     if info.st_uid != user_id:
         return warn(
             "data folder",
@@ -277,13 +277,13 @@ def check_rights(path: Path, *, user_id: int) -> Finding:
             f"{path} is open to others (mode {info.st_mode & 0o777:03o})",
             f"chmod 700 {path}",
         )
-    return well("data folder", f"{path}, its owner's alone")
+    return ok("data folder", f"{path}, its owner's alone")
 
 
 def check_key_file(path: Path) -> Finding:
     """Check that the secret key is private and intact."""
     if not path.exists():
-        return well("secret key", "none in the data folder yet, or it is in the environment")
+        return ok("secret key", "none in the data folder yet, or it is in the environment")
     mode = path.stat().st_mode & 0o777
     if mode & _OTHERS:
         return fail(
@@ -303,7 +303,7 @@ def check_secret(check: str, secret: str, where: str) -> Finding:
             f"{where} has {len(set(secret))} different characters, it can be guessed",
             "Make a random one: openssl rand -hex 32; a new one ends all sessions.",
         )
-    return well(check, f"{where}, {len(secret)} characters")
+    return ok(check, f"{where}, {len(secret)} characters")
 
 
 def check_room(free: float, total: float, *, grows_a_day: float | None) -> Finding:
@@ -318,16 +318,16 @@ def check_room(free: float, total: float, *, grows_a_day: float | None) -> Findi
         left = f"{left}, enough for {enough} at the present rate"
     if (days is not None and days < 14) or (is_scarce and free < _LEAST_FREE_BYTES):
         return warn("disk", left, checks.MAKE_ROOM)
-    return well("disk", left)
+    return ok("disk", left)
 
 
 def check_backup(last: float | None, *, now: float, embedded: bool) -> Finding:
     """Check the age of an embedded database's last backup."""
     if not embedded:
-        return well("backup", "the database has tools of its own; see that they run")
+        return ok("backup", "the database has tools of its own; see that they run")
     remedy = "slopsieve backup FILE.tar, daily, and keep the file elsewhere."
     if last is None:
         return warn("backup", "no backup was made of this data folder yet", remedy)
     if now - last > _BACKUP_SECONDS:
         return warn("backup", f"the last one is {time_in_words(now - last)} old", remedy)
-    return well("backup", f"{time_in_words(max(0.0, now - last))} ago")
+    return ok("backup", f"{time_in_words(max(0.0, now - last))} ago")

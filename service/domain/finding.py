@@ -14,7 +14,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One check's finding. Raises `ValueError` unless exactly what is not well has a remedy."""
+    """One check's finding. Raises `ValueError` unless exactly what is not ok has a remedy."""
 
     check: str
     state: State
@@ -27,11 +27,11 @@ class Finding:
             raise ValueError(msg)
 
     @property
-    def is_well(self) -> bool:
+    def is_ok(self) -> bool:
         return self.state is State.OK
 
 
-def well(check: str, says: str) -> Finding:
+def ok(check: str, says: str) -> Finding:
     return Finding(check=check, state=State.OK, says=says)
 
 

@@ -1,10 +1,12 @@
-"""Translatable phrases, normal forms of texts and URLs, and spreadsheet cells."""
+"""Translatable phrases, normal forms of texts and URLs, and lines of CSV."""
 
+import csv
 import hashlib
 import html
+import io
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Self
 from urllib.parse import quote, unquote
 
@@ -144,6 +146,9 @@ def normal_domain(given: str) -> str | None:
 _FORMULA = re.compile(r"\s*[=+\-@\t\r\n＝＋－＠]")
 
 
-def as_text_cell(text: str) -> str:
-    """Return the text, with an apostrophe before it if a spreadsheet would read a formula."""
-    return f"'{text}" if _FORMULA.match(text) else text
+def csv_line(cells: Iterable[str], *, quotes_all: bool = False) -> str:
+    """Return a line of CSV; an apostrophe precedes what a spreadsheet would read as a formula."""
+    line = io.StringIO()
+    writer = csv.writer(line, quoting=csv.QUOTE_ALL if quotes_all else csv.QUOTE_MINIMAL)
+    writer.writerow(f"'{cell}" if _FORMULA.match(cell) else cell for cell in cells)
+    return line.getvalue()

@@ -22,6 +22,8 @@ log = logging.getLogger(__name__)
 _LOOKED_BACK = 500
 # No version takes so long to write.
 _LEFTOVERS_KEPT = timedelta(days=1)
+# A version has 23 MB.
+_REFUSED_KEPT = 5
 PROMOTED = "promote model version"
 
 
@@ -40,7 +42,7 @@ def roll_back(services: Services, *, by: str) -> str:
     return previous
 
 
-def tidy_versions(services: Services, *, keep: int) -> int:
+def tidy_versions(services: Services, *, keep: int = _REFUSED_KEPT) -> int:
     """Delete all but the `keep` newest refused candidates; return how many were deleted.
 
     Versions that serve, ever served, wait for an answer or have no known retraining stay. While a

@@ -11,7 +11,7 @@ from typing import Any
 
 from service.doctor import checks
 from service.domain.errors import StoreUnavailableError
-from service.domain.finding import Finding, fail, well
+from service.domain.finding import Finding, fail, ok
 from service.listening import listen
 from service.processes.http_server import HttpServer
 from service.processes.operating import expose, state_parts
@@ -80,7 +80,6 @@ def web_config(wired: Wired) -> Mapping[str, Any]:
         "SECRET_KEY": wired.session_secret,
         "SESSION_COOKIE_SECURE": settings.https_only_cookies,
         "KEEP_HELD_SPAM_DAYS": settings.keep_held_spam_days,
-        "MAX_WAIT_SECONDS": settings.max_wait_seconds,
         "MAX_WAITING": max(1, settings.api_threads - never_waiting),
         "METRICS_TOKEN": wired.metrics_token,
         "RATELIMIT_STORAGE_URI": wired.valkey_url.replace("unix://", "redis+unix://", 1),
@@ -108,7 +107,7 @@ def readiness_checks(wired: Wired) -> Checks:
 
     def while_queue(check: Callable[[], Finding]) -> Callable[[], Finding]:
         """Check only while the queue accepts writes: otherwise no heartbeat can be sent."""
-        return lambda: check() if queue().is_well else _UNKNOWN
+        return lambda: check() if queue().is_ok else _UNKNOWN
 
     def judging() -> Finding:
         try:
@@ -161,7 +160,7 @@ def _finding(
         ask()
     except StoreUnavailableError as error:
         return fail(part, str(error), remedy(error))
-    return well(part, "it answers and takes a write")
+    return ok(part, "it answers and takes a write")
 
 
 if __name__ == "__main__":

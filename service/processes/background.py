@@ -225,7 +225,7 @@ def retrain(wired: Wired, should_continue: ShouldContinue) -> Retraining | None:
         )
     finally:
         tidy_retrainings(services, wired.runs)
-        tidy_versions(services, keep=settings.keep_refused_versions)
+        tidy_versions(services)
 
 
 if __name__ == "__main__":

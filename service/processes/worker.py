@@ -72,8 +72,7 @@ def make_worker(wired: Wired) -> Any:
         return WorkerStatus(model=model, problem=wired.models.problem, judged_at=judged_at)
 
     heartbeat = Heartbeat(wired.valkey, WORKERS, describe)
-    batch_size = wired.settings.batch_size
-    app = make_celery(wired.valkey_url, judge, heartbeat, batch_size=batch_size)
+    app = make_celery(wired.valkey_url, judge, heartbeat)
     return app.Worker(
         pool="solo",
         loglevel="WARNING",

@@ -73,8 +73,7 @@ def supervise(settings: Settings, *, workers: int, as_json: bool) -> None:
     ):
         manager = _ProcessManager(signals, settings.log_format)
         try:
-            if sys.platform == "linux":
-                _import_modules()
+            _import_modules()
             _in_process(prepare_stores, settings, manager.look_after)
             url = None if settings.valkey_url else _start_valkey(manager, folder, lock)
             environment = _environment(settings, folder, url)
@@ -233,8 +232,8 @@ def _in_process(
 
     Calls `meanwhile` while it waits. Raises `StartError`.
     """
-    # A fork starts at once. Only on Linux do all system libraries work in it.
-    context = get_context("fork") if sys.platform == "linux" else get_context("spawn")
+    # A spawned process would import everything anew.
+    context = get_context("fork")
     result, theirs = context.Pipe(duplex=False)
     process = context.Process(target=send_result, args=(work, settings, theirs, os.getpid()))
     process.start()
@@ -344,8 +343,7 @@ def _python(
         environment=environment,
         stop_seconds=_STOP_SECONDS[kind],
         pass_fds=pass_fds,
-        # On macOS system libraries refuse to work in a fork.
-        run=partial(_run_module, module, arguments) if sys.platform == "linux" else None,
+        run=partial(_run_module, module, arguments),
         says_when_started=f"{kind} started",
     )
 

@@ -14,6 +14,9 @@ from service.domain.errors import StoreUnavailableError
 
 log = logging.getLogger(__name__)
 
+BATCH_SIZE = 64
+"""The most comments that are judged at once."""
+
 # Pauses between attempts while the stores are unavailable: about 15 s in all, enough for a
 # database to restart, far less than the visibility timeout. Afterwards the sweep takes over.
 RETRY_SECONDS = (0.5, 1.0, 2.0, 4.0, 8.0)
@@ -59,14 +62,14 @@ class LanePlan:
     gives_way_seconds: float = 0.0
 
 
-def lane_plans(batch_size: int) -> Mapping[Lane, LanePlan]:
+def lane_plans() -> Mapping[Lane, LanePlan]:
     """Return the plan of each lane, in order of priority."""
     # An Akismet client waits 0.6 s: its comment can wait for the current batch and be judged in the
     # next one.
     longest_seconds = 0.12
     return {
         Lane.INTERACTIVE: LanePlan(
-            batch_size=batch_size,
+            batch_size=BATCH_SIZE,
             wait_seconds=0.01,
             # A batch of two costs almost as much as one of ten: two transactions.
             rush_size=2,
@@ -76,7 +79,7 @@ def lane_plans(batch_size: int) -> Mapping[Lane, LanePlan]:
             fixed_share=1 / 6,
         ),
         Lane.BULK: LanePlan(
-            batch_size=batch_size,
+            batch_size=BATCH_SIZE,
             wait_seconds=0.25,
             longest_seconds=longest_seconds,
             fixed_share=1 / 16,

@@ -173,8 +173,6 @@ def make_celery(
     valkey_url: str,
     judge: Callable[[Sequence[CommentId]], object],
     beats: Heartbeat,
-    *,
-    batch_size: int,
 ) -> Celery:
     """Return an application whose workers consume both lanes and call `judge` with batches of ids.
 
@@ -184,7 +182,7 @@ def make_celery(
     # Celery instantiates the steps.
     class ScoringStep(_ScoringStep):
         judge_ids = staticmethod(judge)
-        plans = lane_plans(batch_size)
+        plans = lane_plans()
 
     class HeartbeatStep(_HeartbeatStep):
         heartbeat = beats

@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 
 from service.domain.case import Case
 from service.domain.comment import CommentId
-from service.domain.finding import well
+from service.domain.finding import ok
 from service.domain.list_entry import Effect, EntryKind
 from service.moderation.lists import NewEntry, add_entry
 from service.moderation.sites import issue_key
@@ -49,7 +49,7 @@ def config() -> dict[str, Any]:
 
 @pytest.fixture
 def app(services: Services, config: dict[str, Any]) -> Flask:
-    return create_app(services, config, {"stores": lambda: well("stores", "they answer")})
+    return create_app(services, config, {"stores": lambda: ok("stores", "they answer")})
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from unittest.mock import ANY
 import pytest
 from flask import request
 
-from service.domain.finding import Finding, fail, well
+from service.domain.finding import Finding, fail, ok
 from service.web.app import create_app
 from tests.functional.conftest import SECRET_KEY, app_with
 
@@ -80,7 +80,7 @@ def _broken() -> Finding:
 def test_readiness_names_the_part_that_is_away(services):
     away = fail("queue", "no answer within 1 s", "See that Valkey runs.")
     checks = {
-        "database": lambda: well("database", "it answers"),
+        "database": lambda: ok("database", "it answers"),
         "queue": lambda: away,
         "model": _broken,
     }

@@ -251,6 +251,16 @@ def test_the_unit_runs_this_very_program_and_agrees_with_it(unit, monkeypatch):
     assert int(service["TimeoutStopSec"]) > needed
 
 
+def test_a_missing_package_stops_the_start_and_is_named_with_the_command_that_installs_it(tmp_path):
+    script = "import sys; sys.modules['waitress'] = None; from service.cli import main; main()"
+
+    done = run_python("-c", script, "up", "--port", "0", "--data-dir", str(tmp_path))
+
+    assert done.returncode == ExitCode.PACKAGE
+    assert "needs the package waitress" in done.stderr
+    assert "run `make install`" in done.stderr
+
+
 @pytest.mark.parametrize("home", ["/root/.local/pipx/venvs/slopsieve", "/home/ada/venv"])
 def test_a_program_that_the_unit_could_not_read_is_refused_with_a_remedy(monkeypatch, home):
     monkeypatch.setattr("sys.executable", f"{home}/bin/python3")

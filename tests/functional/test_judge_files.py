@@ -68,7 +68,10 @@ def judging(classifier=None) -> Judging:
 
 def run(*words: object, given: Judging | None = None, stdin: bytes = b"") -> Result:
     names = [str(word) for word in words]
-    return CliRunner().invoke(cli, names, obj=given or judging(), input=stdin)
+    with pytest.MonkeyPatch.context() as patched:
+        for module in ("judge_files", "replay"):
+            patched.setattr(f"service.commands.{module}.open_judging", lambda: given or judging())
+        return CliRunner().invoke(cli, names, input=stdin)
 
 
 run_score, run_evaluate = partial(run, "score"), partial(run, "evaluate")

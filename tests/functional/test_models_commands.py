@@ -84,6 +84,7 @@ def test_going_back_works_without_a_database(run, folder, tmp_path):
 @pytest.fixture
 def retrain(tmp_path, monkeypatch):
     """Return a function that trains on three decisions, by a program that is quick."""
+    monkeypatch.setattr("service.commands.models.training_runs", lambda _: processes(tmp_path))
     play_training(tmp_path / "told", monkeypatch)
     monkeypatch.setenv("SLOPSIEVE_DATA_DIR", str(tmp_path))
     with open_services() as services:
@@ -91,9 +92,7 @@ def retrain(tmp_path, monkeypatch):
         for _ in range(3):
             comment = keep(services)
             decide_comment(comment.id, Ruling.REJECT, services, decided_by="Ola")
-    return lambda *words: (
-        run_command("retrain", *words, code=0, obj=lambda _: processes(tmp_path)).output
-    )
+    return lambda *words: run_command("retrain", *words, code=0).output
 
 
 def test_a_candidate_is_trained_and_waits(retrain):

@@ -12,17 +12,17 @@ from service.wiring import Wired
 
 def test_every_queue_is_consumed_and_takes_json_alone():
     url = "redis://localhost:1/0"
-    app = make_celery(url, lambda ids: None, Heartbeat(open_client(url), WORKERS), batch_size=8)
+    app = make_celery(url, lambda ids: None, Heartbeat(open_client(url), WORKERS))
 
     by_tasks = {QueueName(name) for name in app.amqp.queues}
-    by_lanes = {LANE_QUEUES[lane] for lane in lane_plans(8)}
+    by_lanes = {LANE_QUEUES[lane] for lane in lane_plans()}
     assert by_tasks | by_lanes == set(QueueName)
     assert by_tasks & by_lanes == set()
     assert "ScoringStep" in {step.__name__ for step in app.steps["consumer"]}
     assert app.conf.accept_content == [app.conf.task_serializer] == ["json"]
     assert app.conf.result_backend is None
     # The interactive one goes first.
-    assert list(LANE_QUEUES) == list(lane_plans(8)) == [Lane.INTERACTIVE, Lane.BULK]
+    assert list(LANE_QUEUES) == list(lane_plans()) == [Lane.INTERACTIVE, Lane.BULK]
 
 
 def test_everything_that_is_done_on_time_has_one_job(tmp_path):

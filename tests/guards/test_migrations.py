@@ -1,4 +1,4 @@
-"""Migrations lead to the tables the code speaks of, don't stop the site, and have a way back."""
+"""Migrations lead to the tables the code speaks of and don't stop the site."""
 
 import re
 from concurrent.futures import ThreadPoolExecutor
@@ -10,12 +10,9 @@ from alembic.operations import Operations
 from alembic.runtime.migration import MigrationContext
 
 from service.cli import main
-from service.domain.verdict import Outcome
 from service.start_error import ExitCode
 from service.stores import migrations
 from service.stores.migrations import (
-    LOSSES,
-    SCRIPTS,
     MigrationBlockedError,
     SchemaState,
     UnfitSchemaError,
@@ -23,17 +20,10 @@ from service.stores.migrations import (
     schema_state,
 )
 from service.stores.migrations.online import create_index_online
-from service.stores.sql import SqlStores
 from service.stores.sql.tables import metadata
 from tests.databases import engine_on
-from tests.factories import keep_one, make_decision
-from tests.fakes import make_site
 from tests.guards.migrated import empty_postgresql, make_first_schema
 
-REVISIONS = [one.revision for one in SCRIPTS.walk_revisions()][::-1]
-# The step from 1.0 drops tables: nobody goes back over it.
-ONE_WAY = "m0024"
-TAKEN_BACK = REVISIONS[REVISIONS.index(ONE_WAY) + 1 :]
 LARGE = (
     "comments", "verdicts", "decisions", "reports", "deliveries", "delivery_attempts",
     "audit_log", "search_docs", "comment_traits",
@@ -154,10 +144,6 @@ def test_no_migration_stops_the_site(postgres):
     assert {one: broken_rules(one) for one in said if broken_rules(one)} == {}
 
 
-def test_what_is_lost_by_going_back_is_said_of_each_migration():
-    assert list(LOSSES) == TAKEN_BACK
-
-
 def test_a_step_that_waits_for_a_table_lets_others_through_and_is_tried_again(postgres, hurried):
     make_first_schema(postgres)
 
@@ -217,59 +203,15 @@ def test_an_index_that_is_there_already_is_kept_and_one_that_was_cut_off_made_an
     assert (after.oid == before) is is_valid
 
 
-def test_every_version_can_be_gone_back_to_and_on_from_with_comments_kept(engine):
-    migrate(engine)
-    stores = SqlStores(engine)
-    stores.sites.add(make_site())
-    kept = [keep_one(stores, Outcome.UNSURE, text=f"Number {number}") for number in range(3)]
-    stores.decisions.add(make_decision("dec_1", kept[0]))
-
-    def read():
-        cases = [stores.cases.get(one) for one in kept]
-        verdicts = [(case.verdict.outcome, case.verdict.p_spam) for case in cases]
-        rulings = [decision.ruling for case in cases for decision in case.decisions]
-        return [case.comment.text for case in cases], verdicts, rulings
-
-    before = read()
-    for revision in [ONE_WAY, *TAKEN_BACK][-2::-1]:
-        assert migrate(engine, to=revision)
-        with engine.connect() as connection:
-            assert MigrationContext.configure(connection).get_current_revision() == revision
-            for table, number in (("comments", 3), ("verdicts", 3), ("decisions", 1)):
-                query = sa.select(sa.func.count()).select_from(sa.table(table))
-                assert connection.execute(query).scalar_one() == number
-    assert migrate(engine)
-
-    assert read() == before
-    assert len(before[2]) == 1
-    assert not migrate(engine)
-
-
-def test_nobody_goes_back_over_a_step_that_dropped_tables(engine):
-    migrate(engine)
-
-    with pytest.raises(UnfitSchemaError, match=f"{ONE_WAY} dropped tables"):
-        migrate(engine, to="m0023")
-
-    assert schema_state(engine) is SchemaState.UP_TO_DATE
-
-
-def test_the_command_names_what_is_lost_before_it_goes_down(tmp_path, monkeypatch, capsys):
+def test_the_command_refuses_a_schema_that_the_code_does_not_know(tmp_path, monkeypatch, capsys):
     monkeypatch.delenv("SLOPSIEVE_DATABASE_URL", raising=False)
+    engine = engine_on(f"sqlite:///{tmp_path / 'slopsieve.db'}")
+    migrate(engine)
+    with engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = 'm9999'")
 
-    def run(*words):
-        with pytest.raises(SystemExit) as ended:
-            main(["migrate", "--data-dir", str(tmp_path), *words])
-        return (ended.value.code, *capsys.readouterr())
+    with pytest.raises(SystemExit) as ended:
+        main(["migrate", "--data-dir", str(tmp_path)])
 
-    assert run()[0] == 0
-
-    refused, _, why = run("--to", "m0024")
-    done, said, _ = run("--to", "m0024", "--lose-data")
-    unknown, _, which = run("--to", "m0999")
-
-    assert (refused, done, unknown) == (ExitCode.DATABASE, 0, ExitCode.DATABASE)
-    assert "m0029: nothing" in why
-    assert "m0024:" not in why
-    assert "It is at m0024." in said
-    assert "no revision 'm0999'" in which
+    assert ended.value.code == ExitCode.DATABASE
+    assert "restore a backup" in capsys.readouterr().err

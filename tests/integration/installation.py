@@ -64,7 +64,6 @@ class Installation:
                 data_dir=self.folder,
                 valkey_url=self.valkey_url,
                 audit_share=0.0,
-                batch_size=self.batch_size,
             )
         )
         migrate(self.wired.engine)
@@ -73,7 +72,7 @@ class Installation:
 
     def start_worker(self, seconds_a_batch: float) -> subprocess.Popen[bytes]:
         """Start the odd worker with this delay."""
-        return self.start(ODD, "worker", str(seconds_a_batch))
+        return self.start(ODD, "worker", str(seconds_a_batch), str(self.batch_size))
 
     def start(
         self, module: str, *arguments: str, says: str = "", **settings: str
@@ -82,7 +81,6 @@ class Installation:
         settings |= {
             "data_dir": str(self.folder),
             "valkey_url": self.valkey_url,
-            "batch_size": str(self.batch_size),
             "audit_share": "0",
         }
         environment = {f"SLOPSIEVE_{name.upper()}": value for name, value in settings.items()}

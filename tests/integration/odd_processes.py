@@ -1,8 +1,8 @@
 """Processes like the real ones that misbehave on command.
 
-`worker SECONDS` takes so long for a batch; `kill` in a comment ends the process as a crash in
-native code would. `background` has a training program that learns nothing in no time. `told-early
-PROCESS` is told to stop in the moment that it says it started.
+`worker SECONDS SIZE` takes so long for a batch of at most this size; `kill` in a comment ends the
+process as a crash in native code would. `background` has a training program that learns nothing in
+no time. `told-early PROCESS` is told to stop in the moment that it says it started.
 """
 
 import importlib
@@ -19,6 +19,7 @@ from service.logs import configure_logging
 from service.processes.background import run_background
 from service.processes.worker import run_worker
 from service.settings import load_settings
+from service.tasks import batcher
 from service.wiring import Wired
 from tests.fakes import make_model
 from tests.runs import processes
@@ -56,6 +57,7 @@ def main(kind: str, *given: str) -> None:
         return
     model = make_model(OddClassifier(float(given[0])))
     wired.services = replace(wired.services, current_model=lambda: model)
+    batcher.BATCH_SIZE = int(given[1])
     sys.exit(run_worker(wired))
 
 

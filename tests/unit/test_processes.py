@@ -35,14 +35,14 @@ from tests.servers import running_valkey
 def test_a_process_with_a_wrong_setting_names_it_and_ends(process, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["process"])
     monkeypatch.setattr(starting, "configure_logging", lambda *_, **__: None)
-    monkeypatch.setenv("SLOPSIEVE_BATCH_SIZE", "0")
+    monkeypatch.setenv("SLOPSIEVE_API_THREADS", "0")
 
     with pytest.raises(SystemExit) as ended:
         process.main()
 
     assert ended.value.code == ExitCode.SETTINGS
     assert capsys.readouterr().err.splitlines() == [
-        "SLOPSIEVE_BATCH_SIZE: Input should be greater than or equal to 1"
+        "SLOPSIEVE_API_THREADS: Input should be greater than or equal to 1"
     ]
 
 
@@ -51,7 +51,6 @@ def test_what_the_settings_allow_of_connections_arrives_at_the_database(postgres
         data_dir=tmp_path,
         database_url=postgresql.url,
         database_connections=3,
-        database_recycle_seconds=77,
         database_behind_pooler=True,
     )
     engine = open_engine(settings, DataFolder(tmp_path))
@@ -61,7 +60,7 @@ def test_what_the_settings_allow_of_connections_arrives_at_the_database(postgres
 
     engine.dispose()
     assert prepares_after is None
-    assert (engine.pool.size(), engine.pool._recycle) == (3, 77)
+    assert engine.pool.size() == 3
 
 
 def test_whoever_asks_often_causes_few_writes_but_a_failed_one_is_tried_again():
@@ -102,7 +101,7 @@ def test_workers_that_store_nothing_while_comments_wait_are_told_of():
 def test_a_model_is_not_asked_for_where_a_worker_is_missing():
     assert "Start a worker" in judge_models([]).remedy
     assert "models promote" in judge_models([status(judged_at=0.0, problem="no version")]).remedy
-    assert judge_models([status(judged_at=0.0)]).is_well
+    assert judge_models([status(judged_at=0.0)]).is_ok
 
 
 @pytest.fixture
@@ -122,7 +121,7 @@ def home(tmp_path):
 
 def told(wired) -> dict[str, tuple[str, str]]:
     found = {name: check() for name, check in readiness_checks(wired).items()}
-    return {name: (one.says, one.remedy) for name, one in found.items() if not one.is_well}
+    return {name: (one.says, one.remedy) for name, one in found.items() if not one.is_ok}
 
 
 def keep_comment(wired, *, seconds_ago: float) -> None:

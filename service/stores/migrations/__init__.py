@@ -1,4 +1,4 @@
-"""Migrates a database to this version's schema, or to an earlier one, one process at a time.
+"""Migrates a database to this version's schema, one process at a time.
 
 A new database gets the tables of `tables.py`. On SQLite all steps run in one transaction. On
 PostgreSQL each step runs in its own; a step that waits for a table soon times out and is retried,
@@ -41,9 +41,6 @@ _PAUSE_SECONDS = 1.0
 # PostgreSQL's lock_not_available and deadlock_detected.
 _BUSY = frozenset({"55P03", "40P01"})
 
-# The data that undoing each migration loses; a test requires an entry for each.
-LOSSES = {"m0029": "nothing"}
-
 
 class SchemaState(StrEnum):
     """The state of the database's schema relative to the code's."""
@@ -54,15 +51,11 @@ class SchemaState(StrEnum):
 
 
 class UnfitSchemaError(ModerationError):
-    """This version does not know the schema, or cannot go back over a step."""
+    """This version does not know the schema."""
 
 
 class MigrationBlockedError(StoreUnavailableError):
     """Other connections lock what a step needs; earlier steps stay applied."""
-
-
-class UnknownRevisionError(ModerationError):
-    """This version has no such revision of the schema."""
 
 
 def schema_state(engine: sa.Engine) -> SchemaState:
@@ -71,52 +64,43 @@ def schema_state(engine: sa.Engine) -> SchemaState:
         return _state(connection)
 
 
-def migrate(engine: sa.Engine, *, to: str | None = None) -> bool:
-    """Migrate to the newest schema, or up or down to a revision; return True if it changed.
+def migrate(engine: sa.Engine) -> bool:
+    """Migrate to the newest schema; return True if it changed.
 
     A second process waits for the first. On PostgreSQL the steps before a failing one stay applied.
-    Raise `UnfitSchemaError`, `UnknownRevisionError`, `MigrationBlockedError` or
-    `StoreUnavailableError`.
+    Raise `UnfitSchemaError`, `MigrationBlockedError` or `StoreUnavailableError`.
     """
 
     def migrate_at_once(connection: sa.Connection) -> bool:
-        is_new = _create_if_new(connection, to)
-        steps = _steps(connection, to)
-        for script, down in steps:
-            _run(connection, script, down=down)
+        is_new = _create_if_new(connection)
+        steps = _missing_steps(connection)
+        for script in steps:
+            _run(connection, script)
         return is_new or bool(steps)
 
     if engine.dialect.name != "postgresql":
         return write(engine, migrate_at_once)
     with our_errors(engine), _exclusive(engine):
-        is_new = write(engine, lambda connection: _create_if_new(connection, to))
+        is_new = write(engine, _create_if_new)
         with reading(engine) as connection:
-            steps = _steps(connection, to)
-        for script, down in steps:
-            _run_step(engine, script, down=down)
+            steps = _missing_steps(connection)
+        for script in steps:
+            _run_step(engine, script)
         return is_new or bool(steps)
 
 
-def lost_by(engine: sa.Engine, *, to: str) -> list[str]:
-    """Return the losses of migrating down to a revision, one per step; raises like `migrate`."""
-    with reading(engine) as connection:
-        steps = _steps(connection, to)
-    return [f"{one.revision}: {LOSSES[one.revision]}" for one, down in steps if down]
-
-
-def _create_if_new(connection: sa.Connection, to: str | None) -> bool:
+def _create_if_new(connection: sa.Connection) -> bool:
     """Create all tables in a database that has none of them; return True if it did."""
     context = MigrationContext.configure(connection)
     if context.get_current_heads():
         return False
-    _revisions_up_to(to)
     metadata.create_all(connection, checkfirst=False)
     context.stamp(SCRIPTS, "head")
     return True
 
 
-def _steps(connection: sa.Connection, to: str | None) -> list[tuple[Script, bool]]:
-    """Return the revisions to run, in order, each with True for a downgrade."""
+def _missing_steps(connection: sa.Connection) -> list[Script]:
+    """Return the steps that the database lacks, in order."""
     if _state(connection) is SchemaState.UNKNOWN:
         msg = (
             "this version does not know the database's schema: start the version of Slopsieve "
@@ -124,23 +108,7 @@ def _steps(connection: sa.Connection, to: str | None) -> list[tuple[Script, bool
         )
         raise UnfitSchemaError(msg)
     current = MigrationContext.configure(connection).get_current_revision()
-    oldest_first, want = _revisions_up_to(to)
-    _, have = _revisions_up_to(current) if current else (oldest_first, want)
-    up, down = oldest_first[have:want], oldest_first[want:have][::-1]
-    if last := next((one for one in down if getattr(one.module, "one_way", False)), None):
-        msg = f"{last.revision} dropped tables and can't be taken back; restore a backup"
-        raise UnfitSchemaError(msg)
-    return [(one, False) for one in up] + [(one, True) for one in down]
-
-
-def _revisions_up_to(revision: str | None) -> tuple[list[Script], int]:
-    """Return all revisions, oldest first, and the number up to this one, or of all."""
-    oldest_first = list(SCRIPTS.walk_revisions())[::-1]
-    names = [one.revision for one in oldest_first]
-    if revision is not None and revision not in names:
-        msg = f"there is no revision {revision!r}; this version knows {names[0]} to {names[-1]}"
-        raise UnknownRevisionError(msg)
-    return oldest_first, len(names) if revision is None else names.index(revision) + 1
+    return [*SCRIPTS.iterate_revisions("head", current)][::-1]
 
 
 @contextmanager
@@ -168,11 +136,11 @@ def _exclusive(engine: sa.Engine) -> Iterator[None]:
             time.sleep(_POLL_SECONDS)
 
 
-def _run_step(engine: sa.Engine, script: Script, *, down: bool) -> None:
+def _run_step(engine: sa.Engine, script: Script) -> None:
     """Run a step; retry while another connection locks the table."""
     for number in range(1, _TRIES + 1):
         try:
-            _run_step_once(engine, script, down=down)
+            _run_step_once(engine, script)
         except DBAPIError as error:
             if getattr(error.orig, "sqlstate", None) not in _BUSY:
                 raise
@@ -189,7 +157,7 @@ def _run_step(engine: sa.Engine, script: Script, *, down: bool) -> None:
     )
 
 
-def _run_step_once(engine: sa.Engine, script: Script, *, down: bool) -> None:
+def _run_step_once(engine: sa.Engine, script: Script) -> None:
     is_online = getattr(script.module, "online", False)
     with engine.connect() as connection:
         if is_online:
@@ -202,18 +170,18 @@ def _run_step_once(engine: sa.Engine, script: Script, *, down: bool) -> None:
             )
             for name, value in zip(("lock_timeout", "statement_timeout"), limits, strict=True):
                 connection.exec_driver_sql(f"SET {scope} {name} = '{value}'")
-            _run(connection, script, down=down)
+            _run(connection, script)
         if is_online:
             # Its limits differ from those of pooled connections.
             connection.invalidate()
 
 
-def _run(connection: sa.Connection, script: Script, *, down: bool) -> None:
+def _run(connection: sa.Connection, script: Script) -> None:
     """Run a step on the connection, in its transaction."""
     context = MigrationContext.configure(connection, opts={"target_metadata": metadata})
     with Operations.context(context):
-        (script.module.downgrade if down else script.module.upgrade)()
-    context.stamp(SCRIPTS, str(script.down_revision) if down else script.revision)
+        script.module.upgrade()
+    context.stamp(SCRIPTS, script.revision)
 
 
 def _state(connection: sa.Connection) -> SchemaState:

@@ -1,4 +1,4 @@
-"""Changes indexes of large tables in use, without blocking writes.
+"""Creates indexes of large tables in use, without blocking writes.
 
 A migration that uses it sets `online = True` and does nothing else: it runs outside a transaction,
 as PostgreSQL's CONCURRENTLY requires, and may be repeated after an interruption.
@@ -35,11 +35,3 @@ def create_index_online(
         postgresql_concurrently=True,
         postgresql_where=condition,
     )
-
-
-def drop_index_online(name: str, table: str) -> None:
-    """Drop an index."""
-    if op.get_bind().dialect.name != "postgresql":
-        op.drop_index(name, table)
-        return
-    op.drop_index(name, table, if_exists=True, postgresql_concurrently=True)

@@ -33,6 +33,8 @@ _LOCK_TIMEOUT_MS = 5_000
 _STATEMENT_TIMEOUT_MS = 15_000
 _CONNECT_TIMEOUT_SECONDS = 3
 _POOL_TIMEOUT_SECONDS = 5
+# A PostgreSQL connection that is older is replaced before it is used again.
+_RECYCLE_SECONDS = 1_800
 # The lowest byte of SQLite's extended result code is the primary code.
 _PRIMARY_CODE = 0xFF
 _FULL = {sqlite3.SQLITE_FULL, "53100"}
@@ -67,7 +69,6 @@ def create_engine(
     lock_timeout_ms: int = _LOCK_TIMEOUT_MS,
     kept: int = 8,
     more: int = 56,
-    recycle_seconds: int = 1_800,
     behind_pooler: bool = False,
 ) -> sa.Engine:
     """Return an engine for a `sqlite:///file` or `postgresql://` URL; it connects lazily.
@@ -93,7 +94,7 @@ def create_engine(
     if backend in ("postgres", "postgresql"):
         try:
             parsed = parsed.set(drivername="postgresql+psycopg")
-            options["pool_recycle"] = recycle_seconds
+            options["pool_recycle"] = _RECYCLE_SECONDS
             return _postgresql_engine(parsed, lock_timeout_ms, options, behind_pooler=behind_pooler)
         except ImportError:
             msg = f"PostgreSQL needs its driver, psycopg: run `{install_command('postgres')}`"

@@ -58,9 +58,9 @@ def register_health(app: Flask, checks: Checks) -> None:
         """
         asked = {name: _ask(name, check) for name, check in checks.items()}
         answer = ReadyAnswer(
-            ready=all(found.is_well for found in asked.values()),
-            parts={name: "ok" if found.is_well else found.says for name, found in asked.items()},
-            remedies={name: found.remedy for name, found in asked.items() if not found.is_well},
+            ready=all(found.is_ok for found in asked.values()),
+            parts={name: "ok" if found.is_ok else found.says for name, found in asked.items()},
+            remedies={name: found.remedy for name, found in asked.items() if not found.is_ok},
         )
         return answer, 200 if answer.ready else 503
 

@@ -1,12 +1,10 @@
 """The search page: results, their bulk decision, and export as CSV or JSON lines."""
 
-import csv
-import io
-import itertools
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from http import HTTPStatus
+from itertools import chain, islice
 from typing import Any
 
 from flask import Response, abort, redirect, render_template, request, url_for
@@ -15,7 +13,7 @@ from flask.typing import ResponseReturnValue
 from service.domain.case import Case
 from service.domain.errors import ConflictError, InvalidInputError, Problem
 from service.domain.search import FIELD_NAMES, MAX_QUERY_CHARS, MAX_TERMS, VALUES, Field, line_of
-from service.domain.text import as_text_cell, storable
+from service.domain.text import csv_line, storable
 from service.domain.user import Permission
 from service.moderation import queue
 from service.web.edge.current import services
@@ -63,24 +61,15 @@ class ExportForm(StrEnum):
 
 def write_export(cases: Iterable[Case], form: ExportForm) -> Iterator[str]:
     """Yield the cases in this format, several lines at a time."""
-    file = io.StringIO()
-    table = csv.writer(file, quoting=csv.QUOTE_ALL)
+    rows = ({name: _writable(value(case)) for name, value in _COLUMNS.items()} for case in cases)
+    lines: Iterator[str]
     if form is ExportForm.CSV:
-        file.write(_BYTE_ORDER_MARK)
-        table.writerow(_COLUMNS)
-    rows = iter(cases)
-    while True:
-        for case in itertools.islice(rows, _LINES_AT_ONCE):
-            row = {name: _writable(value(case)) for name, value in _COLUMNS.items()}
-            if form is ExportForm.CSV:
-                table.writerow(map(_cell, row.values()))
-            else:
-                file.write(json.dumps(row, ensure_ascii=False) + "\n")
-        if not file.tell():
-            return
-        yield file.getvalue()
-        file.seek(0)
-        file.truncate()
+        cells = chain([_COLUMNS], (map(_cell, row.values()) for row in rows))
+        lines = chain([_BYTE_ORDER_MARK], (csv_line(row, quotes_all=True) for row in cells))
+    else:
+        lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    while several := "".join(islice(lines, _LINES_AT_ONCE)):
+        yield several
 
 
 def _writable(value: Cell) -> Cell:
@@ -92,7 +81,7 @@ def _cell(value: Cell) -> str:
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return as_text_cell(" ".join(value) if isinstance(value, list) else str(value))
+    return " ".join(value) if isinstance(value, list) else str(value)
 
 
 @pages.get("/review/search")

@@ -26,11 +26,11 @@ def states(found) -> set[State]:
 
 
 def test_everything_wrong_with_the_settings_is_a_finding_each():
-    found = list(examine.examine({}, lambda: load_settings(port=99_999, batch_size=0), deep=False))
+    found = list(examine.examine({}, lambda: load_settings(port=99_999, api_threads=0), deep=False))
 
     assert [one.says.partition(":")[0] for one in found] == [
         "SLOPSIEVE_PORT",
-        "SLOPSIEVE_BATCH_SIZE",
+        "SLOPSIEVE_API_THREADS",
     ]
     assert states(found) == {State.FAIL}
 

@@ -1,21 +1,19 @@
-"""The lock, the first accounts, the packages, the children and the embedded server's files."""
+"""The lock, the first accounts, the children and the embedded server's files."""
 
 import os
 import stat
 import subprocess
 import sys
-from importlib import metadata
 
 import pytest
 from click.testing import CliRunner
 
 from service.cli import cli
 from service.data_folder import DataFolder
-from service.install_commands import check_packages
 from service.moderation.accounts import authenticate_user, change_password, reset_password
 from service.moderation.sites import revoke_key
 from service.process_lock import only_one
-from service.start_error import ExitCode, StartError
+from service.start_error import StartError
 from service.supervisor.prepare import keep_first_run, make_first_accounts
 from service.supervisor.process import ChildProcess, ProcessSpec
 from service.supervisor.report import FirstRun, Running, to_text
@@ -132,29 +130,6 @@ def test_a_later_start_forgets_it_once_the_moderator_has_a_password_of_their_own
 
     assert kept
     assert not folder.first_run_file.exists()
-
-
-def test_every_package_that_is_missing_or_out_of_its_range_is_named_at_once(tmp_path, monkeypatch):
-    info = tmp_path / "garden-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text(
-        "Metadata-Version: 2.4\nName: garden\nVersion: 1.0\n"
-        "Requires-Dist: click>=1,<2\n"
-        "Requires-Dist: flask>=1\n"
-        "Requires-Dist: radiators>=3\n"
-        'Requires-Dist: rakes>=1; python_version < "3"\n'
-        'Requires-Dist: spades>=1; extra == "tools"\n'
-    )
-    monkeypatch.syspath_prepend(tmp_path)
-
-    with pytest.raises(StartError) as caught:
-        check_packages("garden")
-
-    click, radiators = str(caught.value).split(": ")[1].split("; ")[0].split("), ")
-    assert caught.value.exit_code is ExitCode.PACKAGE
-    assert click.startswith(f"click <2,>=1 ({metadata.version('click')}")
-    assert radiators == "radiators >=3 (missing)"
-    assert "run `make install`" in str(caught.value)
 
 
 def test_valkey_listens_on_a_private_socket_with_a_password_of_its_own(tmp_path):

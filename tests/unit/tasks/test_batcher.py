@@ -223,7 +223,7 @@ def make_slow(loop, judge, *, longest_seconds=0.5, **bulk) -> Batcher:
 
 def make_served(loop, judge) -> Batcher:
     """Return a batcher of the lanes as they are served."""
-    return Batcher(judge, lane_plans(64), call_after=loop.call_after, monotonic=judge.clock)
+    return Batcher(judge, lane_plans(), call_after=loop.call_after, monotonic=judge.clock)
 
 
 def keep_full(batcher, judge, *, batches, lane, loop) -> list[int]:

@@ -6,8 +6,6 @@ from alembic import op
 revision = "m0024"
 down_revision = "m0023"
 
-one_way = True
-
 _TABLES = (
     "opinions",
     "back_scoring_chunks",

@@ -1,6 +1,6 @@
 """Add indexes for held spam, an account's comments and verdicts that rules held."""
 
-from service.stores.migrations.online import create_index_online, drop_index_online
+from service.stores.migrations.online import create_index_online
 
 revision = "m0029"
 down_revision = "m0024"
@@ -23,10 +23,3 @@ def upgrade() -> None:
         where="sender_account_key IS NOT NULL",
     )
     create_index_online("ix_verdicts_held", "verdicts", ["comment_id"], where="held_by IS NOT NULL")
-
-
-def downgrade() -> None:
-    """Undo the change."""
-    drop_index_online("ix_verdicts_held", "verdicts")
-    drop_index_online("ix_comments_account", "comments")
-    drop_index_online("ix_comments_undecided_spam", "comments")
