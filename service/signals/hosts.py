@@ -16,7 +16,9 @@ from service.signals.wordlists import word_list
 
 # 253 is the longest name that DNS can carry.
 _MAX_HOST_CHARS = 253
-SCHEME = re.compile(r"(?:[a-z][a-z0-9+.-]{0,15}:)?//", re.IGNORECASE)
+SCHEME = re.compile(r"(?:([a-z][a-z0-9+.-]{0,15}):)?//", re.IGNORECASE)
+# What stands behind others is no host: "upload://xYz.jpeg". "hxxp" is written for "http".
+_WEB = re.compile(r"h(?:tt|xx)ps?|s?ftps?", re.IGNORECASE)
 _HOST_END = re.compile(r"[/?#\\\s]")
 _IP4 = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}\Z")
 
@@ -29,7 +31,11 @@ def _suffixes() -> PublicSuffixList:
 
 def host_of(address: str) -> str:
     """Return the host of a URL or of a bare address in lower case, "" where there is none."""
-    rest = SCHEME.sub("", address[:2_048].strip(), count=1)
+    address = address[:2_048].strip()
+    scheme = SCHEME.match(address)
+    if scheme and scheme[1] and not _WEB.fullmatch(scheme[1]):
+        return ""
+    rest = SCHEME.sub("", address, count=1)
     authority = _HOST_END.split(rest, maxsplit=1)[0].rpartition("@")[2]
     host = authority.partition(":")[0].lower().strip(".")
     return host if len(host) <= _MAX_HOST_CHARS and "." in host else ""
@@ -55,12 +61,28 @@ def is_public_suffix(host: str) -> bool:
 
 
 _REFERENCES = word_list("reference_hosts")
-_REFERENCE_SUFFIXES = (".gov", ".edu", ".gov.uk", ".ac.uk", ".mil", ".int", ".readthedocs.io")
+_OPEN = word_list("open_hosts")
+# Of governments, health services and universities. "go.id" and "edu" below a country are left out:
+# advertisements stand on many hacked pages there.
+_REFERENCE_SUFFIX = re.compile(
+    r"(?<=\.)(?:gov|edu|mil|int|(?:gov|govt|gouv|gob|gub)\.[a-z]{2}|gv\.at|gc\.ca|go\.(?:jp|kr|th)"
+    r"|ac\.(?:uk|at|il|jp|kr|nz|za)|nhs\.uk|readthedocs\.io)\Z"
+)
 
 
 def is_reference(host: str, domain: str) -> bool:
     """Return True if readers commonly cite this host."""
-    return domain in _REFERENCES or host in _REFERENCES or host.endswith(_REFERENCE_SUFFIXES)
+    if domain in _REFERENCES or host in _REFERENCES:
+        return True
+    found = _REFERENCE_SUFFIX.search(host)
+    # Anybody could buy "gouv.io".
+    return found is not None and is_public_suffix(found[0])
+
+
+def is_closed_reference(host: str, domain: str) -> bool:
+    """Return True if readers commonly cite this host, and few strangers can advertise there."""
+    is_open = host in _OPEN or domain in _OPEN or host.endswith(".readthedocs.io")
+    return is_reference(host, domain) and not is_open
 
 
 _SHOP_SUFFIXES = word_list("shop_suffixes")
@@ -95,8 +117,15 @@ _WRITTEN_DOT = re.compile(
     rf"[ \t]{{0,3}}+[\[({{<*_~-][ \t]{{0,2}}+(?:\.|{_DOT}|{_BRACKETED_DOT})[ \t]{{0,2}}[\])}}>*_~-]"
     rf"[ \t]{{0,3}}|[ \t]{{1,3}}+(?:{_DOT})[ \t]{{1,3}}"
     rf"|(?<=[a-z0-9])(?:{_UNSPACED_DOT})(?=[a-z0-9])"
-    r"|[ \t]{1,3}+\.[ \t]{0,3}(?=\w)",
+    r"|(?<!\b\w)[ \t]{1,3}+\.[ \t]{0,3}(?=\w)",
     re.IGNORECASE,
+)
+# No name is the end of "can't.Me too", nor the last word of a sentence before the next one without
+# a blank between: "no notion.So we", "iPhone X.Com ele". With "http", "www" or a path it is one.
+_SENTENCE_END = re.compile(
+    r"(?<=\w)(?:[\"'’ʼ´`]|&(?:#0?39|#x27|#8217|apos|rsquo);)[^\W\d_]{1,2}(?=\.)"
+    r"|(?<![\w./@:-])[^\W\d_]{1,63}+"
+    r"(?=\.[A-Z][a-z]{1,17}+(?:['’]\w|,?[ \t]{1,3}(?:[^\W\d_A-Z]|I\b)))"
 )
 # Beside a name other words may stand unparted in scripts without spaces ("请看badshop.com吧"), and
 # a domain may be in such a script itself: every text is read both ways.
@@ -202,7 +231,8 @@ def _readings(text: str, *, loosely: bool) -> tuple[str, ...]:
         texts.append(b"\n".join(packed).decode("utf-8", "replace"))
     texts = [_USER_INFO.sub("", _SLASHES.sub("//", one)) for one in dict.fromkeys(texts)]
     texts += [_WRITTEN_DOT.sub(".", _OTHER_DOTS.sub(".", one)) for one in texts]
-    return tuple(dict.fromkeys(one.lower() for one in texts if "." in one))
+    texts = [_SENTENCE_END.sub(" ", one).lower() for one in texts if "." in one]
+    return tuple(dict.fromkeys(texts))
 
 
 def _bare(text: str) -> str:

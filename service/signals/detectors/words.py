@@ -9,8 +9,9 @@ from service.domain.text import Phrase, unescape
 from service.domain.unseen import ROWS
 from service.signals.cues import Cue
 from service.signals.detector import Observation, detector
+from service.signals.hosts import is_closed_reference
 from service.signals.text import Range, inside
-from service.signals.view import is_about, spans_of, view_of
+from service.signals.view import TextView, is_about, spans_of, view_of
 from service.signals.wordlists import wordset
 
 
@@ -18,10 +19,11 @@ from service.signals.wordlists import wordset
 def offered_vice(comment: Comment, _history: History) -> Observation | None:
     """Fire on a trade that lives on spam, where a link, a contact or the author's URL leads on.
 
-    What the post itself is about is no sign of anything, and nor is a word without an address.
+    What the post itself is about is no sign of anything, and nor is a word without an address, or
+    with that of an encyclopaedia.
     """
     view = view_of(comment)
-    if not (view.open_links or comment.author.url or view.contacts):
+    if not (comment.author.url or _ways(view)):
         return None
     named = [hit for hit in view.cues if hit.cue is Cue.VICE]
     vices = [h for h in named if not is_about(comment.post, view.plain.text[h.start : h.end])]
@@ -32,6 +34,12 @@ def offered_vice(comment: Comment, _history: History) -> Observation | None:
         reason=Phrase("names a trade that lives on spam, beside an address to go to"),
         spans=spans_of(view.original(hit) for hit in vices),
     )
+
+
+def _ways(view: TextView) -> list[int]:
+    """Return where the contacts and the links stand that may lead to a seller."""
+    links = [link for link in view.open_links if not is_closed_reference(link.host, link.domain)]
+    return [link.start for link in links] + [contact.start for contact in view.contacts]
 
 
 # Of an advertisement without its addresses. Who warns of a trade or tells of it says more.
@@ -46,7 +54,7 @@ def plain_advertisement(comment: Comment, history: History) -> Observation | Non
     Only what stands before the way is a story: anybody can write "PS: sorry" behind it.
     """
     trade, view = offered_vice(comment, history), view_of(comment)
-    ways = [link.start for link in view.open_links] + [way.start for way in view.contacts]
+    ways = _ways(view)
     if trade is None or not ways:
         return None
     links = [(link.start, link.end) for link in view.links]
@@ -99,6 +107,7 @@ _ADDRESS = re.compile(
 )
 # In 65,368 comments of the data (2026-11-29) no ham has more than 4. A tag or a selector beyond
 # U+FFFF, or a flag and its likes, counts as a letter, others as a bit; few variants are sincere.
+# One and the same mark, each time alone, spells nothing: bullets and documentation are copied so.
 _LEAST_UNSEEN, _OF_A_LETTER, _OF_FEW = 8, 3, 0.25
 # Without such words the patterns above cannot match; most comments hold none.
 _STRONG = wordset(
@@ -165,13 +174,16 @@ def _unseen(text: str) -> list[Range]:
     """Return the ranges of invisible characters if they are more than people copy unawares."""
     rows = () if text.isascii() else ROWS.finditer(text)
     found = [row for row in rows if row["few"] or not row["needed"]]
+    alphabet = {row[0] for row in found if not (row["few"] or row["flag"])}
+    lone = max(alphabet) if len(alphabet) == 1 else ""
+
+    def weight(row: re.Match[str]) -> float:
+        if row["few"] or (row[0] == lone and len(lone) == 1 and lone <= "\uffff"):
+            return _OF_FEW * len(row["few"] or lone)
+        return len(row["flag"] or row[0]) * (_OF_A_LETTER if max(row[0]) > "\uffff" else 1)
+
     counted = {row[0] if row["flag"] else row.start(): row for row in found}.values()
-    weighed = sum(
-        len(row["few"] or row["flag"] or row[0])
-        * (_OF_FEW if row["few"] else _OF_A_LETTER if max(row[0]) > "\uffff" else 1)
-        for row in counted
-    )
-    return [row.span() for row in found] if weighed >= _LEAST_UNSEEN else []
+    return [row.span() for row in found] if sum(map(weight, counted)) >= _LEAST_UNSEEN else []
 
 
 _OPENING = tuple("\"“”„«»‘'‹「『")
