@@ -41,6 +41,15 @@ def test_an_offset_needs_no_colon_and_seconds_may_leap(submit, given):
 
 
 @pytest.mark.parametrize(
+    "zero", ["0001-01-01T00:00:00Z", "1970-01-01T00:00:00Z", "1969-12-31T23:59:59-01:00"]
+)
+def test_the_zero_time_of_a_program_is_no_date(submit, zero):
+    comment = submit(written_at=zero, post={"published_at": zero}).comment
+
+    assert (comment.written_at, comment.post.published_at) == (None, None)
+
+
+@pytest.mark.parametrize(
     ("field", "body"),
     [
         *(

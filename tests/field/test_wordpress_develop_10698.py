@@ -344,6 +344,8 @@ def test_entities_of_the_file_s_own_are_not_resolved(tmp_path):
     ("gmt", "local", "meant"),
     [
         ("0000-00-00 00:00:00", "2026-01-05 11:00:00", datetime(2026, 1, 5, 11, tzinfo=UTC)),
+        ("1970-01-01 00:00:00", "2026-01-05 11:00:00", datetime(2026, 1, 5, 11, tzinfo=UTC)),
+        ("0001-01-01T00:00:00Z", "", None),
         ("Mon, 05 Jan 2026 10:00:00 +0000", "", datetime(2026, 1, 5, 10, tzinfo=UTC)),
         ("0000-00-00 00:00:00", "0000-00-00 00:00:00", None),
         ("9999-12-31 23:59:59", "", None),

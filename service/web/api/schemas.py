@@ -42,6 +42,7 @@ from service.web.edge.fields import (
     Moment,
     is_email,
     is_web_address,
+    known_date,
     language_tag,
     read_address,
 )
@@ -81,13 +82,13 @@ def _web_address(given: str) -> str:
     return given
 
 
-def _not_ahead(most: timedelta, done: str) -> Callable[[datetime], datetime]:
-    def check(moment: datetime) -> datetime:
+def _not_ahead(most: timedelta, done: str) -> Callable[[datetime], datetime | None]:
+    def check(moment: datetime) -> datetime | None:
         # Commands read files without an application.
         now = services.clock() if has_app_context() else datetime.now(UTC)
         if moment > now + most:
             raise PydanticCustomError("ahead", "is in the future", {"done": done})
-        return moment
+        return known_date(moment)
 
     return check
 

@@ -113,6 +113,15 @@ def read_any_moment(given: object) -> datetime | None:
         return None
 
 
+# Before the Web.
+_FIRST_YEAR = 1990
+
+
+def known_date(moment: datetime | None) -> datetime | None:
+    """Return the date, or None if it is one that programs write for none: year 1, Unix time 0."""
+    return moment if moment and moment.year >= _FIRST_YEAR else None
+
+
 def _from_iso(given: str) -> datetime:
     """Return the time; of a leap second, the second before. Raises `ValueError`."""
     return datetime.fromisoformat(_LEAP_SECOND.sub(":59", given))
