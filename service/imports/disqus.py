@@ -1,13 +1,18 @@
 """Reads Disqus's export files."""
 
+import re
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing
+from html import escape
+from urllib.parse import unquote
 
 from service.domain.decision import Ruling
+from service.domain.text import unescape
 from service.imports.imported import Entry, import_flat, read_written_at, unescape_link
 from service.imports.input_files import InputFile
 from service.imports.lenient_xml import read_elements
+from service.web.edge.fields import is_web_address
 from service.web.webhooks.html_text import html_to_text
 from service.web.webhooks.payload import own_id
 
@@ -15,6 +20,9 @@ _NAME = "disqus"
 _FIELDS = frozenset(
     ("link", "title", "message", "createdAt", "isDeleted", "isSpam", "name", "email", "ipAddress")
 )
+# Disqus leads links over its own counter, which adds a key of its own to the URL.
+_COUNTED = re.compile(r"(?:https?:)?//disq\.us/url\?url=([^&\"'\s<>]{1,8000})[^\"'\s<>]*", re.I)
+_KEY = re.compile(r":(?!\d{1,5}\Z)[\w-]{1,40}\Z")
 
 
 def read_disqus(file: InputFile) -> Iterator[Entry]:
@@ -48,7 +56,7 @@ def read_disqus(file: InputFile) -> Iterator[Entry]:
 
 def _read_post(number: int, post: Mapping[str, str], threads: sqlite3.Connection) -> Entry:
     is_spam = post.get("isSpam", "").lower() == "true"
-    text = html_to_text(post.get("message", ""))
+    text = html_to_text(_COUNTED.sub(_uncounted, post.get("message", "")))
     if not text or (post.get("isDeleted", "").lower() == "true" and not is_spam):
         return None
     query = "SELECT link, title FROM threads WHERE id = ?"
@@ -61,8 +69,8 @@ def _read_post(number: int, post: Mapping[str, str], threads: sqlite3.Connection
             "text": text,
             "site_comment_id": own_id(_NAME, post["id"]) if post["id"] else None,
             "post_url": unescape_link(link),
-            "post_title": title,
-            "author_name": post.get("name"),
+            "post_title": title and unescape(title),
+            "author_name": unescape(post.get("name", "")),
             "author_email": post.get("email"),
             "address": post.get("ipAddress"),
             "written_at": read_written_at(post.get("createdAt")),
@@ -70,3 +78,9 @@ def _read_post(number: int, post: Mapping[str, str], threads: sqlite3.Connection
         },
         Ruling.REJECT if is_spam else Ruling.APPROVE,
     )
+
+
+def _uncounted(link: re.Match[str]) -> str:
+    """Return the URL to which a link of Disqus's counter leads, escaped as in an attribute."""
+    target = unquote(unescape(link[1]))
+    return escape(_KEY.sub("", target)) if is_web_address(target) else link[0]

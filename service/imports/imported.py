@@ -16,7 +16,13 @@ from service.domain.decision import Ruling
 from service.imports.input_files import Broken
 from service.moderation.revise import looks_like_version
 from service.web.api.schemas import LOCALE, MOST_AHEAD
-from service.web.edge.fields import is_web_address, read_any_moment, valid_address, valid_email
+from service.web.edge.fields import (
+    is_web_address,
+    known_date,
+    read_any_moment,
+    valid_address,
+    valid_email,
+)
 from service.web.webhooks.payload import MAX_ID_CHARS, cut_text
 
 
@@ -58,8 +64,9 @@ def read_written_at(*given: object) -> object:
     there = [date for date in given if date not in (None, "")]
     for date in there:
         plain = str(date).strip().replace("/", "-").removesuffix(" UTC")
-        if moment := read_any_moment(plain) or _unix_time(plain) or _mail_date(plain):
-            return moment
+        moment = read_any_moment(plain) or _unix_time(plain) or _mail_date(plain)
+        if known := known_date(moment):
+            return known
     return there[0] if there else None
 
 

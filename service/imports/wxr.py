@@ -1,8 +1,11 @@
 """Reads WordPress's export files (WXR)."""
 
+import re
 from collections.abc import Iterator, Mapping
+from html.entities import html5
 
 from service.domain.decision import Ruling
+from service.domain.text import unescape
 from service.imports.imported import Entry, import_flat, read_written_at, unescape_link
 from service.imports.input_files import InputFile
 from service.imports.lenient_xml import read_elements
@@ -23,6 +26,7 @@ _COMMENT_FIELDS = frozenset(
         *("content", "approved", "type", "parent"),
     )
 )
+_AMPERSAND = re.compile(r"&(#?[A-Za-z0-9]{1,36};)?")
 
 
 def read_wxr(file: InputFile) -> Iterator[Entry]:
@@ -58,13 +62,14 @@ def _read_comment(number: int, comment: Mapping[str, str], post: Mapping[str, st
     return import_flat(
         number,
         {
-            # Comments are kept as the HTML that visitors typed, and are judged as such.
-            "text": text,
+            # WordPress keeps comments as HTML, of which pages here would show the tags. One that
+            # is nothing but a picture stays.
+            "text": html_to_text(_escaped(text), keeps_lines=True) or text,
             "site_comment_id": own_id("wordpress", own) if own else None,
             "post_url": unescape_link(post.get("link")),
-            "post_title": post.get("title"),
+            "post_title": unescape(_escaped(post.get("title", ""))),
             "post_excerpt": html_to_text(post.get("encoded", "")[:_EXCERPT_SOURCE_CHARS]),
-            "author_name": comment.get("comment_author"),
+            "author_name": unescape(_escaped(comment.get("comment_author", ""))),
             "author_email": comment.get("comment_author_email"),
             "author_url": comment.get("comment_author_url"),
             "address": comment.get("comment_author_IP"),
@@ -75,3 +80,13 @@ def _read_comment(number: int, comment: Mapping[str, str], post: Mapping[str, st
         },
         _RULINGS.get(status),
     )
+
+
+def _escaped(html: str) -> str:
+    """Return some HTML in which, as WordPress shows it, an entity needs its semicolon."""
+    return _AMPERSAND.sub(_as_entity, html)
+
+
+def _as_entity(found: re.Match[str]) -> str:
+    name = found[1] or ""
+    return found[0] if name.startswith("#") or name in html5 else f"&amp;{name}"

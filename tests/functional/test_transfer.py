@@ -21,6 +21,7 @@ from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError
 from service.domain.published import PublishedComment
 from service.domain.verdict import Outcome
+from service.imports.disqus import read_disqus
 from service.imports.imported import Imported
 from service.imports.input_files import Broken, InputFile
 from service.imports.isso import read_isso
@@ -171,6 +172,43 @@ def test_decisions_are_taken_over_only_when_asked_for_and_no_bin_at_all(bring, c
     }
     assert cases()["wordpress:1"].decision.decided_by == "import"
     assert cases()["wordpress:3"].comment.reply_to == "wordpress:1"
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("<p>Hi</p>\nCaf&eacute;\n\n1 < 2 &amp; 3", "Hi\n\nCafé\n\n1 < 2 & 3"),
+        ('<img src="https://x.example/a.png">', '<img src="https://x.example/a.png">'),
+    ],
+)
+def test_wordpress_texts_and_names_are_read_as_they_are_shown(tmp_path, html, text):
+    path = tmp_path / "export.xml"
+    path.write_text(WXR % wp_comment(7, html, comment_author="M&uuml;ller &amp; Sohn"), "utf-8")
+
+    (entry,) = entries(read_wxr, path)
+
+    assert entry.document["text"] == text
+    assert entry.document["author"]["name"] == "Müller & Sohn"
+
+
+@pytest.mark.parametrize(
+    ("href", "words", "text"),
+    [
+        ("http%3A%2F%2Fv.example%2Fx%3Akz8abc&amp;cuid=1", "http://v.example/x", "{}/x"),
+        ("http%3A%2F%2Fv.example%2Flo%3Fa%3D1%26b%3D2%3Akz-8", "v.example/l...", "{}/lo?a=1&b=2"),
+        ("http%3A%2F%2Fv.example%3A8080%3Akz8", "my page", '<a href="{}:8080">my page</a>'),
+        ("http%3A%2F%2Fv.example%2F%22%3E%3Cb%3Akz8", "page", '<a href="{}/%22%3E%3Cb">page</a>'),
+        ("data%3Ax%3Akz8", "a page", '<a href="http://disq.us/url?url=data%3Ax%3Akz8">a page</a>'),
+    ],
+)  # fmt: skip
+def test_disqus_s_counter_is_none_of_a_link(tmp_path, href, words, text):
+    path = tmp_path / "export.xml"
+    link = f'<a href="http://disq.us/url?url={href}" rel="nofollow" title="x">{words}</a>'
+    path.write_text(DISQUS.replace("<p>Cheap sofas</p>", f"<p>See {link}</p>"), "utf-8")
+
+    assert (
+        entries(read_disqus, path)[1].document["text"] == f"See {text.format('http://v.example')}"
+    )
 
 
 def test_disqus_posts_are_kept_with_their_thread(bring, cases):

@@ -15,7 +15,13 @@ from service.web.api import intake
 from service.web.api.schemas import AuthorRequest, CommentRequest, FormRequest, PostRequest
 from service.web.edge.current import services
 from service.web.edge.errors import TooLargeError
-from service.web.edge.fields import cut, read_any_moment, valid_address, valid_email
+from service.web.edge.fields import (
+    cut,
+    known_date,
+    read_any_moment,
+    valid_address,
+    valid_email,
+)
 from service.web.edge.operation import read_bounded
 
 _KEY_LABEL = re.compile(r"[0-9a-f]{12}")
@@ -111,7 +117,7 @@ def new_comment(call: AkismetCall, site: Site) -> NewComment:
         else PostRequest.model_construct(
             url=cut(shown(fields, "permalink"), MAX_URL_CHARS),
             excerpt=shown(fields, "comment_context"),
-            published_at=read_any_moment(fields.get("comment_post_modified_gmt", "")),
+            published_at=known_date(read_any_moment(fields.get("comment_post_modified_gmt", ""))),
         ),
         author=AuthorRequest.model_construct(
             name=cut(_clean(call, "comment_author"), MAX_NAME_CHARS),
@@ -123,7 +129,7 @@ def new_comment(call: AkismetCall, site: Site) -> NewComment:
             token=None if call.is_test else fields.get(FIELD),
         ),
         address=valid_address(fields.get("user_ip", "")),
-        written_at=read_any_moment(fields.get("comment_date_gmt", "")),
+        written_at=known_date(read_any_moment(fields.get("comment_date_gmt", ""))),
         user_agent=cut(shown(fields, "user_agent"), 1_000),
         reply_to=None if parent == "0" else cut(parent, 200),
         comment_type=fields.get("comment_type"),

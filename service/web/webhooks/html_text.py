@@ -23,7 +23,7 @@ _PARAGRAPHS = frozenset(
 _LINES = frozenset({"br", "li", "tr", "dt", "dd", "hr"})
 _SILENT = frozenset(
     {"a", "abbr", "aside", "b", "big", "cite", "code", "del", "em", "font", "i", "img", "ins"}
-    | {"kbd", "mark", "q", "s", "small", "span", "strike", "strong", "sub", "sup", "svg"}
+    | {"kbd", "mark", "q", "s", "small", "span", "spoiler", "strike", "strong", "sub", "sup", "svg"}
     | {"tbody", "td", "th", "thead", "tt", "u", "var", "wbr"}
 )
 _KNOWN = _PARAGRAPHS | _LINES | _SILENT
@@ -34,16 +34,20 @@ _UNSAFE_IN_LINK = {'"': "%22", "'": "%27", "<": "%3C", ">": "%3E", " ": "%20"}
 _MAX_LINK_CHARS = 2_048
 _MAX_HREFS = 3
 
+# As `html_to_text` writes a link.
+_ANCHOR = re.compile(r'<a href="([^"<>\s]{1,2048})">([^<>]*+)</a>')
 
-def html_to_text(html: str) -> str:
+
+def html_to_text(html: str, *, keeps_lines: bool = False) -> str:
     """Return the text of some HTML, in linear time. Text without markup is only stripped.
 
     A link whose text is its URL becomes the URL; any other becomes `<a href="…">text</a>`. Mentions
     and hashtags lose their links. Quotations get `> ` before each line, and code gets backticks.
+    With `keeps_lines` line breaks between the tags stay, as WordPress shows them.
     """
     if not _MARKUP.search(html):
         return html.strip()
-    writer = _Writer()
+    writer = _Writer(keeps_lines=keeps_lines)
     for piece in _pieces(html):
         if isinstance(piece, str):
             writer.write(unescape(piece))
@@ -72,7 +76,8 @@ def _pieces(html: str) -> Iterator[str | re.Match[str]]:
 class _Writer:
     """Builds the text; tags need not be nested correctly."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, keeps_lines: bool) -> None:
+        self._keeps_lines = keeps_lines
         self._parts: list[str] = []
         self._quoted = 0
         self._preformatted = False
@@ -81,7 +86,7 @@ class _Writer:
 
     def write(self, text: str) -> None:
         if not self._preformatted:
-            text = _BLANKS.sub(" ", text.replace("\n", " "))
+            text = _BLANKS.sub(" ", text if self._keeps_lines else text.replace("\n", " "))
         if self._quoted and "\n" in text:
             text = text.replace("\n", "\n> ")
         self._parts.append(text)
@@ -138,8 +143,22 @@ class _Writer:
         self._links = None
 
 
+def links_in_words(text: str) -> str:
+    """Return the text with `words (URL)` for each link that `html_to_text` wrote as a tag."""
+    return _ANCHOR.sub(_in_words, text)
+
+
+def _in_words(link: re.Match[str]) -> str:
+    url, words = link.groups()
+    return url if _bare(words) in ("", _bare(url)) else f"{words} ({url})"
+
+
 def _shown(link: str, words: str) -> str:
-    if _bare(link) == _bare(words) or not words.strip():
+    whole, shown = _bare(link), _bare(words)
+    # Disqus and Mastodon show only the beginning of a long URL, and three dots.
+    begun = shown.rstrip(".…")
+    is_begun = begun != shown and whole.startswith(begun) and whole.partition("/")[0] in begun
+    if whole == shown or is_begun or not shown:
         return link
     safe = "".join(_UNSAFE_IN_LINK.get(c, c) for c in link if c.isprintable())
     return f'<a href="{safe}">{words}</a>'

@@ -22,7 +22,7 @@ from service.web.api.schemas import AuthorRequest, CommentRequest, PostRequest
 from service.web.edge import strict_json
 from service.web.edge.current import services
 from service.web.edge.errors import UnreadableRequestError
-from service.web.edge.fields import cut, read_any_moment
+from service.web.edge.fields import cut, known_date, read_any_moment
 from service.web.edge.strict_json import Json
 
 FORM = "application/x-www-form-urlencoded"
@@ -65,7 +65,7 @@ class Members:
 
     def moment(self, name: str) -> datetime | None:
         """Return a time; one without an offset is in UTC."""
-        return read_any_moment(self.get(name))
+        return known_date(read_any_moment(self.get(name)))
 
 
 def read_json(raw: bytes) -> Members:

@@ -43,6 +43,7 @@ from service.web.edge.language import current_language, gettext, noted
 from service.web.edge.operation import operation, read_bounded, read_query
 from service.web.edge.static_files import FORM_SCRIPT, form_script_bytes, script_integrity
 from service.web.webhooks import static_form, visitors
+from service.web.webhooks.html_text import links_in_words
 from service.web.webhooks.payload import read_form
 
 # Caches may show a withdrawn comment for this time.
@@ -117,8 +118,9 @@ def public_row(comment: PublishedComment) -> Mapping[str, str | bool | None]:
 
 @public.app_template_filter()
 def as_html(text: str) -> Markup:
-    """Return a text as escaped HTML with paragraphs and line breaks."""
-    blocks = itertools.groupby(text.splitlines(), key=lambda line: bool(line.strip()))
+    """Return a text as escaped HTML with paragraphs and line breaks, and its links in words."""
+    lines = links_in_words(text).splitlines()
+    blocks = itertools.groupby(lines, key=lambda line: bool(line.strip()))
     return Markup("").join(
         Markup("<p>{}</p>").format(Markup("<br>").join(lines))
         for has_words, lines in blocks

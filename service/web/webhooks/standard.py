@@ -9,7 +9,7 @@ from service.web.api.intake import new_comment
 from service.web.api.schemas import KeptRequest, OwnId, SiteIdQuery
 from service.web.edge.current import services
 from service.web.edge.errors import UnreadableRequestError
-from service.web.edge.fields import read_any_moment
+from service.web.edge.fields import known_date, read_any_moment
 from service.web.edge.operation import validate
 from service.web.edge.strict_json import parse
 from service.web.webhooks.adapter import (
@@ -40,7 +40,7 @@ def read(received: Received) -> Event | None:
     if not isinstance(message, dict):
         raise UnreadableRequestError("The body is not a JSON object.")
     kind, data = message.get("type"), message.get("data")
-    happened_at = read_any_moment(message.get("timestamp"))
+    happened_at = known_date(read_any_moment(message.get("timestamp")))
     if kind == _DELETED:
         gone = validate(SiteIdQuery, data)
         return Deleted(site_comment_id=gone.site_comment_id, at=happened_at)

@@ -39,7 +39,7 @@ def read(client, path, post: str = POST):
 def test_a_comment_is_shown_with_what_was_typed_to_be_shown(path, stranger, services):
     kept = keep(
         services,
-        text="One.\n\nTwo\nthree <b>",
+        text='One.\n\nTwo\nthree <b> <a href="https://x.example">&x</a>',
         received_at=NOW - timedelta(days=3),
         author=Author(name="Mara", url="https://mara.example/"),
     )
@@ -51,8 +51,8 @@ def test_a_comment_is_shown_with_what_was_typed_to_be_shown(path, stranger, serv
             "author": "Mara",
             "author_url": "https://mara.example/",
             "at": (NOW - timedelta(days=3)).isoformat(timespec="milliseconds"),
-            "text": "One.\n\nTwo\nthree <b>",
-            "html": "<p>One.</p><p>Two<br>three &lt;b&gt;</p>",
+            "text": 'One.\n\nTwo\nthree <b> <a href="https://x.example">&x</a>',
+            "html": "<p>One.</p><p>Two<br>three &lt;b&gt; &amp;x (https://x.example)</p>",
             "reply_to": None,
             "reply_to_hidden": False,
         }

@@ -43,6 +43,8 @@ from service.web.webhooks.html_text import html_to_text
             """<a href="https://x.example/%22">'>sofas</a>""",
         ),
         ('<a href="mailto:a@x.example">a@x.example</a>', "mailto:a@x.example"),
+        ('<a href="https://x.example/long/way">x.example/long…</a>', "https://x.example/long/way"),
+        ('<a href="https://x.example">x…</a>', '<a href="https://x.example">x…</a>'),
         ('<a href="/about">about</a>', "about"),
         ('<a href="javascript:alert(1)">about</a>', "about"),
         ('<a class="u-url mention" href="https://s.example/@ada">@ada</a>', "@ada"),
@@ -50,6 +52,13 @@ from service.web.webhooks.html_text import html_to_text
 )
 def test_markup_becomes_plain_text_in_which_links_stay_visible(html, text):
     assert html_to_text(html) == text
+
+
+def test_line_breaks_between_tags_stay_where_they_are_shown():
+    html = "<p>Hi</p>\nOne\n\n<b>Two</b>"
+
+    assert html_to_text(html) == "Hi\n\nOne Two"
+    assert html_to_text(html, keeps_lines=True) == "Hi\n\nOne\n\nTwo"
 
 
 @pytest.mark.parametrize(
