@@ -28,9 +28,9 @@ from service.moderation.export_labelled import decisions_for_training
 from service.moderation.retraining import new_retraining, retrain, try_retraining
 from service.moderation.versions import PROMOTED, TEXTS_KEPT, tidy_retrainings, tidy_versions
 from service.ports.services import Services
-from service.settings import Settings, versions_folder
+from service.settings import Settings, own_versions_folder, versions_folder
 from service.start_error import StartError
-from service.stores.files.model_versions import VersionShelf
+from service.stores.files.model_versions import VersionShelf, find_newer_shipped
 from service.training_runs import REPORT_PAGE, TrainingProcesses
 from service.wiring import training_runs
 
@@ -52,6 +52,13 @@ def models_list() -> None:
         for one in _find_versions().all()
     ]
     output.print_rows(rows, empty="There are no versions.")
+    if newer := find_newer_shipped(versions_folder(opening.command_settings())):
+        shipped, serving = newer
+        click.echo(
+            f"This release ships {shipped}, and {serving}, which an earlier one shipped, serves: "
+            f"run `slopsieve models promote {shipped}`.",
+            err=True,
+        )
 
 
 @models_group.command("show")
@@ -59,10 +66,10 @@ def models_list() -> None:
 @opening.data_dir_option
 def models_show(version: str | None) -> None:
     """Print a version's card, by default the current one's, after checking its files."""
-    folder = versions_folder(opening.command_settings())
-    name = version or registry.read_current_name(folder)
-    card = _find_versions().card(name)
-    registry.check_version(folder / name)
+    versions = _find_versions()
+    name = version or registry.read_current_name(versions_folder(opening.command_settings()))
+    card = versions.card(name)
+    registry.check_version(versions.place(name))
     click.echo(card or f"{name} has no card.")
 
 
@@ -105,7 +112,8 @@ def models_rollback(context: click.Context) -> None:
 
 
 def _find_versions() -> VersionShelf:
-    return VersionShelf(partial(versions_folder, opening.command_settings()))
+    settings = opening.command_settings()
+    return VersionShelf(partial(versions_folder, settings), own_versions_folder(settings))
 
 
 @click.command("retrain")

@@ -45,6 +45,7 @@ def test_versions_are_listed_and_shown_by_what_their_cards_measured(run):
     card = json.loads((SHIPPED_DIR / read_current_name() / "card.json").read_text())
     blogs = next(row for row in card["evidence_table"] if row["source"] == "blogs alone")
     assert rows[0]["roc_auc"] == f"{blogs['roc_auc']:.4f}"
+    assert f"run `slopsieve models promote {read_current_name()}`" in run("models", "list")
     # As the card and README.md state the promises.
     for key in ("ham_called_spam", "spam_called_ham"):
         kept = card["cutoffs"][key]
@@ -105,8 +106,22 @@ def test_a_candidate_is_trained_and_waits(retrain):
     assert "passed  core: ham lost: 9 of 9,126, as before" in said
     assert "set aside: 1; contradictory: 1" in said
     assert "slopsieve models promote candidate" in said
+    rows = [
+        json.loads(line) for line in run_command("models", "list", "--json").stdout.splitlines()
+    ]
+    assert [(row["version"], row["serves"]) for row in rows] == [
+        (read_current_name(), "current"),
+        ("candidate", ""),
+    ]
     assert "kept for 30 days" in said
-    assert read_current_name(versions_folder(Settings())) == read_current_name()
+    assert versions_folder(Settings()) == SHIPPED_DIR
+
+
+def test_a_dry_run_keeps_nothing(retrain, tmp_path):
+    said = retrain("--dry-run")
+
+    assert "nothing was kept" in said
+    assert not (tmp_path / "models").exists()
 
 
 def test_a_promoted_candidate_serves_and_rollback_brings_the_shipped_version_back(retrain):
