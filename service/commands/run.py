@@ -61,8 +61,7 @@ def restart_command() -> None:
     folder = DataFolder(opening.command_settings().data_dir, prove=False)
     pid = holder(folder.lock_file)
     if pid is None:
-        msg = f"nothing runs on the data folder {folder.path}: start it with `slopsieve up`"
-        raise StartError(msg)
+        raise opening.nothing_runs(folder)
     os.kill(pid, RESTART_SIGNAL)
     click.echo(f"Process {pid} restarts its parts one after another; its log says when it is done.")
 
@@ -80,8 +79,9 @@ def first_run_command(*, forget: bool) -> None:
     file = folder.first_run_file
     if not file.exists():
         raise click.ClickException(
-            f"the data folder {folder.path} holds nothing of a first start any more; `slopsieve "
-            "sites add-key SITE` issues a key, `slopsieve users reset NAME` a password"
+            f"the data folder {folder.path} holds nothing of a first start: that was forgotten, or "
+            "`slopsieve up` did not run on it yet; after a start `slopsieve sites add-key SITE` "
+            "issues a key, `slopsieve users reset NAME` a password"
         )
     if forget:
         file.unlink()

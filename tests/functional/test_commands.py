@@ -154,6 +154,20 @@ def test_what_needs_an_installation_names_the_folder_and_makes_none(elsewhere, w
     assert list(elsewhere.iterdir()) == []
 
 
+@pytest.mark.parametrize("outside", [False, True])
+def test_what_needs_a_running_slopsieve_says_so(tmp_path, monkeypatch, capsys, outside):
+    if outside:
+        monkeypatch.setenv("SLOPSIEVE_VALKEY_URL", f"redis://127.0.0.1:{free_port()}/0")
+
+    with pytest.raises(SystemExit) as ended:
+        main(["erase", "--name", "Mara", "--yes", "--data-dir", str(tmp_path)])
+
+    assert ended.value.code == 1
+    told = capsys.readouterr().err
+    assert (f"nothing runs on the data folder {tmp_path}: start it" in told) is not outside
+    assert ("SLOPSIEVE_VALKEY_URL" in told) is outside
+
+
 def test_the_folder_under_where_one_stands_is_named_when_it_is_used(elsewhere):
     with open_services(data_dir=str(elsewhere / "var")):
         pass
