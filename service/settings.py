@@ -248,7 +248,7 @@ def versions_folder(settings: Settings) -> Path:
     """Return the folder whose current version serves.
 
     It is `models_dir` if that is set, otherwise the data folder's own once a version there is
-    current (the first retraining promotes one), otherwise the shipped versions.
+    current (a promotion makes it so), otherwise the shipped versions.
     """
     own = own_versions_folder(settings)
     if settings.models_dir is not None or (own / CURRENT_FILE).is_file():

@@ -17,8 +17,7 @@ from typing import IO, Any
 
 from pydantic import TypeAdapter
 
-from models.errors import ModelVersionError
-from models.registry import SHIPPED_DIR, check_version, import_version, promote, read_current_name
+from models.registry import CURRENT_FILE, SHIPPED_DIR
 from service import ENV_PREFIX, PREFIX
 from service.child_processes import dies_with_us
 from service.data_folder import PRIVATE_FILE, written_whole
@@ -60,8 +59,8 @@ class RunFiles:
 class TrainingProcesses:
     """Runs the training program on this machine, each run in its own folder.
 
-    Candidates are written to `versions`. Each start copies the shipped version there, and promotes
-    it if no version is current. The program uses one thread, and ends before it uses more than
+    Candidates are written to `versions`. The version that is current there is retrained, the
+    shipped one if none is. The program uses one thread, and ends before it uses more than
     `memory_mb`. It needs `packages`.
     """
 
@@ -103,7 +102,8 @@ class TrainingProcesses:
         Raise `TrainingStoppedError`, resumable, once `should_continue` returns False, or
         `TrainingFailedError`.
         """
-        self._prepare_versions()
+        if not dry_run:
+            self._check_writable()
         folder = self.folder(run_id)
         errors = folder / "stderr.txt"
         with errors.open("wb") as stderr:
@@ -120,29 +120,23 @@ class TrainingProcesses:
             msg = f"the training program left no report that can be read: {error}"
             raise TrainingFailedError(msg) from error
 
-    def _prepare_versions(self) -> None:
-        """Copy the shipped version into the folder; promote it if no version is current."""
-        try:
-            shipped = read_current_name(SHIPPED_DIR)
-            import_version(self.versions, SHIPPED_DIR / shipped)
-            try:
-                read_current_name(self.versions)
-            except ModelVersionError:
-                promote(self.versions, shipped, check=check_version)
-        except ModelVersionError as error:
-            raise TrainingFailedError(str(error)) from error
-        except OSError as error:
+    def _check_writable(self) -> None:
+        """Refuse a folder that the candidate cannot be written to, before minutes of training."""
+        there = next(path for path in (self.versions, *self.versions.parents) if path.exists())
+        if not os.access(there, os.W_OK):
             raise TrainingFailedError(
-                f"the folder of versions {self.versions} cannot be written to "
-                f"({error.strerror}): name another with SLOPSIEVE_MODELS_DIR"
-            ) from error
+                f"the folder of versions {self.versions} cannot be written to: "
+                "name another with SLOPSIEVE_MODELS_DIR"
+            )
 
     def _command(self, folder: Path, options: RetrainingOptions, *, dry_run: bool) -> list[str]:
+        has_current = (self.versions / CURRENT_FILE).is_file()
         return [
             *self.program,
             *("--decisions", str(folder / DECISIONS_FILE)),
             *("--run", str(folder)),
             *("--versions", str(self.versions)),
+            *("--current", str(self.versions if has_current else SHIPPED_DIR)),
             *(["--data", *options.data] if options.data else []),
             *("--memory-mb", str(self.memory_mb)),
             *(["--dry-run"] if dry_run else []),

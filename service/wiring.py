@@ -108,7 +108,9 @@ class Wired:
             statements=StatementLinks(
                 secret=_derive(secret, "statements"), pages_url=settings.pages_url or ""
             ),
-            versions=VersionRegistry(partial(versions_folder, settings)),
+            versions=VersionRegistry(
+                partial(versions_folder, settings), own_versions_folder(settings)
+            ),
             trainer_queue=ValkeyWaker(self.valkey, Wake.RETRAIN),
             learned=_open_learned(stores, settings, _learning_salt(secret)),
             passwords=PasswordHasher(),

@@ -19,7 +19,7 @@ _STEPS = (("read", 0.1), ("fit", 0.5), ("compare", 0.9))
 def main() -> None:
     """Behave as `python -m training.retrain` does, without learning anything."""
     parser = argparse.ArgumentParser()
-    for name in ("--decisions", "--run", "--versions", "--memory-mb"):
+    for name in ("--decisions", "--run", "--versions", "--current", "--memory-mb"):
         parser.add_argument(name, required=True)
     parser.add_argument("--data", nargs="+", default=[])
     parser.add_argument("--dry-run", action="store_true")
@@ -70,7 +70,8 @@ def _report(told: Path, given: argparse.Namespace) -> None:
         report |= {"recommendation": None, "version": None, "seconds": 600}
     version = report["version"]
     if version and not (versions / version).exists():
-        shutil.copytree(versions / (versions / "CURRENT").read_text().strip(), versions / version)
+        current = Path(given.current)
+        shutil.copytree(current / (current / "CURRENT").read_text().strip(), versions / version)
     (run / "report.md").write_text("the texts of newly lost ham")
     (run / "report.json").write_text(json.dumps(report))
 

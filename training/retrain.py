@@ -86,7 +86,8 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     add = parser.add_argument
     add("--decisions", type=Path, required=True, help="what `slopsieve decisions export` wrote")
     add("--run", type=Path, required=True, help="this run's folder")
-    add("--versions", type=Path, default=SHIPPED_DIR, help="folder of versions, and of CURRENT")
+    add("--versions", type=Path, default=SHIPPED_DIR, help="folder to write the candidate to")
+    add("--current", type=Path, help="folder of CURRENT, if another")
     add("--data", type=Path, nargs="+", default=[], help="further data files or folders")
     add("--threads", type=int, default=1, help="so many cores at most (default 1)")
     add("--memory-mb", type=int, help="end with exit code 2 rather than take more")
@@ -131,7 +132,8 @@ def _retrain(options: argparse.Namespace, config: RetrainConfig) -> int:
     drawn = np.random.default_rng(config.seed).permutation(len(known))[: config.replayed]
     replayed = [known[i] for i in np.sort(drawn).tolist()]
     split = split_decisions(decisions, held_share=config.held_share)
-    current = read_current_name(versions)
+    serving = (options.current or versions) / read_current_name(options.current or versions)
+    current = serving.name
     report = _what_is_learnt(current, split)
     n_read = len(decisions) + len(replayed)
     if options.dry_run:
@@ -146,7 +148,7 @@ def _retrain(options: argparse.Namespace, config: RetrainConfig) -> int:
 
     # The model.
     _write_progress(run, "running", step="fit", share_done=0.2)
-    files = _files_of(versions / current)
+    files = _files_of(serving)
     before = read_members(files, threads=options.threads)
     taught = [one.decided.example for one in split.taught]
     table = correct_linear(
@@ -191,7 +193,7 @@ def _retrain(options: argparse.Namespace, config: RetrainConfig) -> int:
         weights={n: content for n, content in candidate.items() if n != FUSION_FILE},
         fusion=before.fusion,
         documents=candidate_documents(
-            json.loads((versions / current / "card.json").read_bytes()),
+            json.loads((serving / "card.json").read_bytes()),
             name,
             found,
             {"trained_at": datetime.now(UTC).isoformat(), "retrained_from": current},

@@ -28,9 +28,9 @@ from service.moderation.export_labelled import decisions_for_training
 from service.moderation.retraining import new_retraining, retrain, try_retraining
 from service.moderation.versions import PROMOTED, TEXTS_KEPT, tidy_retrainings, tidy_versions
 from service.ports.services import Services
-from service.settings import versions_folder
+from service.settings import own_versions_folder, versions_folder
 from service.start_error import StartError
-from service.stores.files.model_versions import VersionRegistry
+from service.stores.files.model_versions import VersionRegistry, find_newer_shipped
 from service.training_runs import REPORT_PAGE, TrainingProcesses
 from service.wiring import training_runs
 
@@ -52,6 +52,13 @@ def models_list() -> None:
         for one in _find_versions().all()
     ]
     output.print_rows(rows, empty="There are no versions.")
+    if newer := find_newer_shipped(versions_folder(opening.command_settings())):
+        shipped, serving = newer
+        click.echo(
+            f"This release ships {shipped}, and {serving}, which an earlier one shipped, serves: "
+            f"run `slopsieve models promote {shipped}`.",
+            err=True,
+        )
 
 
 @models_group.command("show")
@@ -59,10 +66,10 @@ def models_list() -> None:
 @opening.data_dir_option
 def models_show(version: str | None) -> None:
     """Print a version's card, by default the current one's, after checking its files."""
-    folder = versions_folder(opening.command_settings())
-    name = version or registry.read_current_name(folder)
-    card = _find_versions().card(name)
-    registry.check_version(folder / name)
+    versions = _find_versions()
+    name = version or registry.read_current_name(versions_folder(opening.command_settings()))
+    card = versions.card(name)
+    registry.check_version(versions.place(name))
     click.echo(card or f"{name} has no card.")
 
 
@@ -105,7 +112,8 @@ def models_rollback(context: click.Context) -> None:
 
 
 def _find_versions() -> VersionRegistry:
-    return VersionRegistry(partial(versions_folder, opening.command_settings()))
+    settings = opening.command_settings()
+    return VersionRegistry(partial(versions_folder, settings), own_versions_folder(settings))
 
 
 @click.command("retrain")
@@ -211,10 +219,13 @@ def _print_result(done: Retraining, runs: TrainingProcesses) -> None:
         )
     elif done.state is RetrainingState.FAILED or report is None:
         click.echo(f"Retraining {done.id} failed: {done.problem}.", err=True)
-    elif report.recommendation is Recommendation.NOTHING and report.seconds is None:
+    elif report.recommendation is Recommendation.NOTHING and report.current is None:
+        # The training program was not started: it would have named the current version.
         click.echo(
             f"Nothing to learn: {done.decisions:,} decisions, none that the last retraining did "
             "not have. --force trains all the same."
+            if done.decisions
+            else "Nothing to learn: there are no decisions yet."
         )
     else:
         _print_report(done, report, page=runs.folder(done.id) / REPORT_PAGE)
@@ -230,7 +241,10 @@ def _print_report(done: Retraining, report: RetrainingReport, *, page: Path) -> 
         shown = ", ".join(report.newly_lost[:_MOST_IDS_SHOWN])
         click.echo(f"Ham newly lost: {shown}" + (f" and {more} more" if more > 0 else ""))
     if report.recommendation is Recommendation.NOTHING:
-        click.echo("Too little of it may teach: nothing was trained.")
+        click.echo(
+            f"Nothing to learn: {done.decisions:,} decisions, {report.used:,} usable "
+            f"({report.spam:,} spam, {report.ham:,} ham); a candidate needs about 100."
+        )
     if page.is_file():
         click.echo(f"Report: {page} (kept for {TEXTS_KEPT.days} days at most)")
     if done.answer is not None:

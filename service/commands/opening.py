@@ -17,6 +17,7 @@ from service.data_folder import DataFolder
 from service.domain.comment import SiteId
 from service.domain.errors import NotFoundError, StoreUnavailableError
 from service.domain.site import Site
+from service.process_lock import holder
 from service.start_error import ExitCode, StartError
 
 if TYPE_CHECKING:
@@ -105,7 +106,27 @@ def open_services() -> Iterator[Services]:
             click.echo(f"A new installation is begun in the data folder {folder.path}.", err=True)
         elif "data_dir" not in settings.model_fields_set:
             click.echo(f"Data folder: {folder.path}", err=True)
-        yield services
+        try:
+            yield services
+        except StoreUnavailableError as error:
+            if _embeds_what_failed(settings, error) and holder(folder.lock_file) is None:
+                raise nothing_runs(folder) from error
+            raise
+
+
+def nothing_runs(folder: DataFolder) -> StartError:
+    """Return the error of a command that needs a running Slopsieve."""
+    return StartError(
+        f"nothing runs on the data folder {folder.path}: start it with `slopsieve up`"
+    )
+
+
+def _embeds_what_failed(settings: Settings, error: StoreUnavailableError) -> bool:
+    """Return True if the failed store is in the Valkey that `slopsieve up` starts."""
+    import redis
+
+    outside = settings.valkey_url or settings.history_url
+    return outside is None and isinstance(error.__cause__, redis.RedisError)
 
 
 def find_installation(settings: Settings) -> DataFolder:

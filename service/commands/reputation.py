@@ -54,15 +54,20 @@ def erase_command(services: Services, /, *, exports: bool, yes: bool, **given: s
             click.echo(json.dumps(record, default=datetime.isoformat))
         return
     held = sum(services.personal_data.count_by_site(person).values())
-    question = f"{held:,} comments will be erased for good. Type their number"
-    if not yes and click.prompt(question, type=int) != held:
+    question = f"{erasing.comments_in_words(held)} will be erased for good. Type their number"
+    if held and not yes and click.prompt(question, type=int) != held:
         click.echo("Nothing was erased.")
         return
     with output.progress_bar("Erasing comments", held) as bar:
         erased = erasing.erase_person(
             person, services, by=opening.ACTOR, show=lambda n: bar.update(n - bar.pos)
         )
-    click.echo(f"Erased; {erased:,} comments have no words, names or links any more.")
+    if not erased:
+        click.echo("No comment matches; nothing was erased.")
+        return
+    have = "has" if erased == 1 else "have"
+    words = erasing.comments_in_words(erased)
+    click.echo(f"Erased; {words} {have} no words, names or links any more.")
 
 
 reputation_group = click.Group("reputation")
@@ -94,7 +99,7 @@ def reputation_forget(services: Services, /, **given: str | None) -> None:
     if person.sender == Sender():
         raise click.UsageError("Nobody is known by such a name; give --email or --address too.")
     erased = erasing.forget_sender(person.sender, services, by=opening.ACTOR)
-    click.echo(f"Forgotten; {erased:,} comments lost the keys of their sender.")
+    click.echo(f"Forgotten; {erasing.comments_in_words(erased)} lost the keys of their sender.")
 
 
 @reputation_group.command("import")

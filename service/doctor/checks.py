@@ -18,6 +18,7 @@ from service.domain.errors import StoreDamagedError, StoreFullError, StoreUnavai
 from service.domain.figures import Backlog, ReviewPart
 from service.domain.finding import Finding, bytes_in_words, fail, ok, time_in_words, warn
 from service.scoring.figures import SHIFTED
+from service.stores.files.model_versions import find_newer_shipped
 from service.stores.sql import prove_write
 from service.stores.sql.engine import is_whole, reading
 from service.tasks import broker
@@ -259,6 +260,10 @@ def check_versions(folder: Path) -> Iterator[Finding]:
         else:
             serves = "current, " if name == current else ""
             yield ok("model", f"{name}: {serves}every file as it was written")
+    if newer := find_newer_shipped(folder):
+        shipped, serving = newer
+        says = f"this release ships {shipped}, and {serving}, which an earlier one shipped, serves"
+        yield warn("model", says, f"slopsieve models promote {shipped}")
 
 
 def check_workers(

@@ -11,8 +11,9 @@ from service.domain.case import SpamOnly
 from service.domain.comment import CommentId, Sender
 from service.domain.errors import invalid_input
 from service.domain.sender import Conduct, Person, make_sender
-from service.moderation.acts import counting_act, make_act
+from service.moderation.acts import make_act
 from service.moderation.announcing import withdraw
+from service.ports.audit import AuditEntry
 from service.ports.services import Services
 
 log = logging.getLogger(__name__)
@@ -94,15 +95,23 @@ def erase_person(
 ) -> int:
     """Erase the text, names, links and keys of a person's comments; return how many were erased.
 
-    Histories are erased first; verdicts, decisions and the log stay. Each portion has a log entry.
+    Histories are erased first; verdicts, decisions and the log stay. Each portion has a log entry;
+    nothing is logged if nothing of the person was known.
     The same call continues after an interruption, or `at_most`. Raises `StoreUnavailableError`.
     """
-    act = counting_act(
-        services, actor=by, act="erase person", subject="person", detail="{} comments erased"
-    )
+
+    def act(count: int) -> AuditEntry:
+        detail = f"{comments_in_words(count)} erased"
+        return make_act(services, actor=by, act="erase person", subject="person", detail=detail)
+
+    entries = services.list_entries.known_by(_entry_keys(person.sender))
+    known = entries or services.history.conducts(person.sender, now=services.clock())
     _forget_records(person.sender, services)
     erased = 0
     for portion in _portions(person, services, size=_PORTION):
+        if not portion and not known:
+            # Nothing was there to erase, and the log says nothing else.
+            break
         ids = portion if at_most is None else portion[: at_most - erased]
         erased += withdraw(ids, services, at=services.clock(), act=act)
         show(erased)
@@ -126,7 +135,7 @@ def forget_sender(sender: Sender, services: Services, *, by: str) -> int:
     _forget_records(sender, services)
     erased = 0
     for ids in _portions(Person(sender=sender), services, size=_KEYS_PORTION):
-        detail = f"{len(ids)} comments lost the keys of their sender"
+        detail = f"{comments_in_words(len(ids))} lost the keys of their sender"
         act = make_act(services, actor=by, act="forget sender", subject="sender", detail=detail)
         services.personal_data.erase_senders(ids, act=act)
         erased += len(ids)
@@ -134,6 +143,11 @@ def forget_sender(sender: Sender, services: Services, *, by: str) -> int:
     _forget_records(sender, services)
     log.info("a sender was forgotten", extra={"comments": erased})
     return erased
+
+
+def comments_in_words(count: int) -> str:
+    """Return "1 comment" or "2 comments"."""
+    return f"{count:,} comment{'' if count == 1 else 's'}"
 
 
 def _portions(person: Person, services: Services, *, size: int) -> Iterator[list[CommentId]]:

@@ -295,7 +295,7 @@ def test_erasing_a_person_deletes_the_texts_of_all_runs(services, runs):
     run(services, runs, should_continue=lambda: False)
     services.clock.advance(minutes=1)
 
-    erase_person(find_person(services, name="Somebody"), services, by="Olive")
+    erase_person(find_person(services, name="Mara"), services, by="Olive")
     tidy_retrainings(services, runs)
 
     assert (runs.reports, runs.decisions) == (set(), {})
@@ -304,7 +304,7 @@ def test_erasing_a_person_deletes_the_texts_of_all_runs(services, runs):
 def test_a_person_who_was_erased_during_a_run_stands_in_no_report_of_it(services, runs):
     def erase():
         services.clock.advance(minutes=1)
-        erase_person(find_person(services, name="Somebody"), services, by="Olive")
+        erase_person(find_person(services, name="Mara"), services, by="Olive")
         services.clock.advance(minutes=1)
         runs.changed = dict.fromkeys(runs.changed, services.clock())
 

@@ -85,9 +85,10 @@ def test_a_person_is_printed_erased_once_the_number_is_typed_or_forgotten(run, o
     assert lines[0]["comment"]["author"]["name"] == "Mara"
     assert "Nothing was erased." in refused
     assert "Erased; 3 comments" in erased
-    assert "0 comments" in nothing_left
-    assert forgotten == "Forgotten; 1 comments lost the keys of their sender.\n"
+    assert "No comment matches; nothing was erased." in nothing_left
+    assert forgotten == "Forgotten; 1 comment lost the keys of their sender.\n"
     assert (history.email.everywhere.rejected, left) == (0, Sender())
     log = json.dumps(run("audit", "--json"))
     assert "forget sender" in log
+    assert log.count("erase person") == 1
     assert not any(name in log for name in (MARA, JO))

@@ -154,6 +154,20 @@ def test_what_needs_an_installation_names_the_folder_and_makes_none(elsewhere, w
     assert list(elsewhere.iterdir()) == []
 
 
+@pytest.mark.parametrize("outside", [False, True])
+def test_what_needs_a_running_slopsieve_says_so(tmp_path, monkeypatch, capsys, outside):
+    if outside:
+        monkeypatch.setenv("SLOPSIEVE_VALKEY_URL", f"redis://127.0.0.1:{free_port()}/0")
+
+    with pytest.raises(SystemExit) as ended:
+        main(["erase", "--name", "Mara", "--yes", "--data-dir", str(tmp_path)])
+
+    assert ended.value.code == 1
+    told = capsys.readouterr().err
+    assert (f"nothing runs on the data folder {tmp_path}: start it" in told) is not outside
+    assert ("SLOPSIEVE_VALKEY_URL" in told) is outside
+
+
 def test_the_folder_under_where_one_stands_is_named_when_it_is_used(elsewhere):
     with open_services(data_dir=str(elsewhere / "var")):
         pass
@@ -182,6 +196,14 @@ def home(tmp_path):
     with open_services(data_dir=str(folder)) as services:
         add_site("Kettle blog", services, actor="test")
     return folder
+
+
+def test_the_demo_makes_nothing_where_nothing_answers(home):
+    done = run_command("demo", "--data-dir", home, env={"SLOPSIEVE_PORT": str(free_port())}, code=1)
+
+    assert "SLOPSIEVE_PORT" in done.output
+    sites = run_command("sites", "list", "--json", "--data-dir", home).stdout
+    assert [json.loads(line)["name"] for line in sites.splitlines()] == ["Kettle blog"]
 
 
 def examine(folder, *options: str, **environment: str):
@@ -218,6 +240,26 @@ def test_a_lost_key_is_told_and_not_replaced(home):
 
     assert "settings" in examine(home)[1]["fail"]
     assert not (home / "secret.key").exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("SLOPSIEVE_BATCH_SIZE=9", True),
+        ("export SLOPSIEVE_BATCH_SIZE=9", True),
+        ("SLOPSIEVE_DATA_DIR=exported", False),
+        ("#SLOPSIEVE_PORT=80", False),
+        ("PORT=80", False),
+    ],
+)
+def test_a_dot_env_file_is_not_read_and_that_is_said(elsewhere, monkeypatch, line, told):
+    (elsewhere / ".env").write_text(f"{line}\n")
+    # Nothing starts in a file.
+    monkeypatch.setenv("SLOPSIEVE_DATA_DIR", str(elsewhere / ".env"))
+
+    for command in ("up", "doctor"):
+        said = CliRunner().invoke(cli, [command]).output
+        assert ("`.env` is not read" in said) is told
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ import gzip
 import json
 import shutil
 import stat
+from dataclasses import asdict
 
 import pytest
 
@@ -20,7 +21,7 @@ from tests.factories import make_comment
 from tests.fakes import make_site
 from tests.functional.commands import run_command
 from tests.functional.moderators import keep
-from tests.runs import play_training, processes
+from tests.runs import REPORT, play_training, processes
 from training.data.decisions import read_decisions
 
 
@@ -45,6 +46,7 @@ def test_versions_are_listed_and_shown_by_what_their_cards_measured(run):
     card = json.loads((SHIPPED_DIR / read_current_name() / "card.json").read_text())
     blogs = next(row for row in card["evidence_table"] if row["source"] == "blogs alone")
     assert rows[0]["roc_auc"] == f"{blogs['roc_auc']:.4f}"
+    assert f"run `slopsieve models promote {read_current_name()}`" in run("models", "list")
     # As the card and README.md state the promises.
     for key in ("ham_called_spam", "spam_called_ham"):
         kept = card["cutoffs"][key]
@@ -104,8 +106,32 @@ def test_a_candidate_is_trained_and_waits(retrain):
     assert "passed  core: ham lost: 9 of 9,126, as before" in said
     assert "set aside: 1; contradictory: 1" in said
     assert "slopsieve models promote candidate" in said
+    rows = [
+        json.loads(line) for line in run_command("models", "list", "--json").stdout.splitlines()
+    ]
+    assert [(row["version"], row["serves"]) for row in rows] == [
+        (read_current_name(), "current"),
+        ("candidate", ""),
+    ]
     assert "kept for 30 days" in said
-    assert read_current_name(versions_folder(Settings())) == read_current_name()
+    assert versions_folder(Settings()) == SHIPPED_DIR
+
+
+def test_too_few_decisions_are_counted(retrain, tmp_path):
+    few = asdict(REPORT) | {"recommendation": "nothing to learn", "version": None, "seconds": None}
+    (tmp_path / "told" / "report.json").write_text(json.dumps(few | {"spam": 3, "ham": 0}))
+
+    first, second = retrain(), retrain()
+
+    assert "3 decisions, 3 usable (3 spam, 0 ham); a candidate needs about 100." in first
+    assert "none that the last retraining did not have" in second
+
+
+def test_a_dry_run_keeps_nothing(retrain, tmp_path):
+    said = retrain("--dry-run")
+
+    assert "nothing was kept" in said
+    assert not (tmp_path / "models").exists()
 
 
 def test_a_promoted_candidate_serves_and_rollback_brings_the_shipped_version_back(retrain):

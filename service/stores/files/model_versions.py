@@ -24,18 +24,23 @@ _MAX_CARD_CHARS = 100_000
 
 
 class VersionRegistry:
-    """The model versions in a folder, which is read at each call."""
+    """The model versions in a folder, which is read at each call.
 
-    def __init__(self, find_folder: Callable[[], Path]) -> None:
+    `own` is where candidates are written, if elsewhere: until one is promoted, the shipped version
+    serves, so that an upgrade brings the next one.
+    """
+
+    def __init__(self, find_folder: Callable[[], Path], own: Path | None = None) -> None:
         self._find_folder = find_folder
+        self._own = own
 
     def all(self) -> list[VersionInfo]:
         """Return all versions, the current one first, then by name in descending order."""
         folder = self._find_folder()
         current, previous = _current(folder), registry.read_previous_name(folder)
         versions = []
-        for name in sorted(registry.list_versions(folder), reverse=True):
-            card = read_card(folder / name)
+        for name, path in sorted(self._places().items(), reverse=True):
+            card = read_card(path)
             versions.append(
                 VersionInfo(
                     name=name,
@@ -49,7 +54,7 @@ class VersionRegistry:
 
     def card(self, name: str) -> str | None:
         """Return a version's card as Markdown, None if it has none. Raise `NotFoundError`."""
-        path = self._known(name) / CARD_PAGE
+        path = self.place(name) / CARD_PAGE
         try:
             return path.read_text(encoding="utf-8")[:_MAX_CARD_CHARS]
         except (OSError, ValueError):
@@ -70,10 +75,16 @@ class VersionRegistry:
         `NotFoundError` for an unknown version, `ConflictError` for a damaged one or a read-only
         folder.
         """
-        folder = self._known(name).parent
-        before = _current(folder)
+        place, serving = self.place(name), self._find_folder()
+        before, own = _current(serving), self._own or serving
         with _conflicts(": use `slopsieve models promote` where it can, or SLOPSIEVE_MODELS_DIR"):
-            registry.promote(folder, name, check=check)
+            check(place)
+            if own != serving and before not in (None, name):
+                # The shipped version becomes the previous one, to go back to.
+                registry.import_version(own, serving / before)
+                registry.promote(own, before, check=registry.check_version)
+            if own == serving or name != before:
+                registry.promote(own, name, check=registry.check_version)
         return before
 
     def drop(self, name: str) -> None:
@@ -82,23 +93,29 @@ class VersionRegistry:
         Raise `NotFoundError` for an unknown version, `ConflictError` for the current or previous
         one or a read-only folder.
         """
-        folder = self._known(name).parent
+        place = self.place(name)
         with _conflicts():
-            registry.drop_version(folder, name)
+            registry.drop_version(place.parent, name)
 
     def drop_leftovers(self, *, older_than: timedelta) -> int:
         """Delete partial files of killed processes; return how many."""
         since = time.time() - older_than.total_seconds()
         with contextlib.suppress(OSError):
-            return registry.drop_leftovers(self._find_folder(), untouched_since=since)
+            return registry.drop_leftovers(self._own or self._find_folder(), untouched_since=since)
         return 0
 
-    def _known(self, name: str) -> Path:
-        folder = self._find_folder()
-        if name not in (known := registry.list_versions(folder)):
-            msg = f"there is no model version {name[:100]!r}, only {', '.join(known) or 'none'}"
+    def place(self, name: str) -> Path:
+        """Return a version's folder. Raise `NotFoundError`."""
+        if name not in (known := self._places()):
+            named = ", ".join(sorted(known)) or "none"
+            msg = f"there is no model version {name[:100]!r}, only {named}"
             raise NotFoundError(msg)
-        return folder / name
+        return known[name]
+
+    def _places(self) -> dict[str, Path]:
+        serving = self._find_folder()
+        folders = [self._own, serving] if self._own else [serving]
+        return {name: one / name for one in folders for name in registry.list_versions(one)}
 
 
 @contextlib.contextmanager
@@ -117,6 +134,17 @@ def _current(folder: Path) -> str | None:
         return registry.read_current_name(folder)
     except ModelVersionError:
         return None
+
+
+def find_newer_shipped(folder: Path) -> tuple[str, str] | None:
+    """Return the shipped version and the older one that serves from this folder in its place.
+
+    None if the serving one was made here: its card says what it was retrained from.
+    """
+    shipped, current = _current(registry.SHIPPED_DIR), _current(folder)
+    if not shipped or current in (None, shipped) or "retrained_from" in read_card(folder / current):
+        return None
+    return shipped, current
 
 
 def read_promise(models_dir: Path | None) -> Promise | None:

@@ -132,6 +132,7 @@
     const more = button(() => load(last + 1), words.more);
     more.hidden = true;
     let last = 1;
+    let sendings = 0;
 
     function show({ id, author, author_url, at, text, reply_to, reply_to_hidden }) {
       if (rows.has(id)) return;
@@ -178,6 +179,7 @@
 
     async function send(event) {
       event.preventDefault();
+      const mine = ++sendings;
       say(words.sending);
       const box = form.querySelector("textarea");
       try {
@@ -186,7 +188,7 @@
         const { title, detail, statement_url } = await sent.json();
         if (sent.ok) {
           say(words.waits, " ", make("a", { href: new URL(statement_url, home) }, words.why));
-          look(box.value.trim());
+          look(box.value.trim(), mine);
           box.value = "";
           answer();
         } else say(`${title}. ${detail}`);
@@ -195,13 +197,17 @@
       }
     }
 
-    async function look(text) {
+    async function look(text, mine) {
       const before = new Set(rows.keys());
       for (const wait of [1e3, 4e3]) {
         await new Promise((done) => setTimeout(done, wait));
         for (let page = last; page; ) page = await load(page, "no-cache");
         for (const [id, row] of rows)
-          if (!before.has(id) && row.text.trim() === text) say(words.shown);
+          if (!before.has(id) && row.text.trim() === text) {
+            // What is said by now may be about a later comment.
+            if (mine === sendings) say(words.shown);
+            return;
+          }
       }
     }
 

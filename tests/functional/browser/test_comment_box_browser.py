@@ -184,6 +184,22 @@ def test_an_own_form_is_served_too_and_what_a_build_left_gives_way(make_box, cla
     expect(page.locator("form")).to_have_count(1)
 
 
+def test_what_is_said_is_about_the_last_comment(make_box, classifier):
+    classifier.answer = ModelOutput(p_spam=0.01)
+    box = make_box()
+    _, page = box.open()
+    write(page, "Ours has no bleed screw at all.")
+    expect(page.get_by_label("Comment")).to_have_value("")
+    classifier.answer = ModelOutput(p_spam=0.5)
+
+    write(page, "The drain valve was stuck.")
+
+    expect(page.get_by_role("status")).to_have_text(f"{WAITS} {WHY}")
+    expect(page.locator(".slopsieve-comments li")).to_have_count(1)
+    page.wait_for_timeout(4_500)
+    expect(page.get_by_role("status")).to_have_text(f"{WAITS} {WHY}")
+
+
 def test_without_a_public_feed_there_is_the_form_alone(make_box, services):
     box = make_box(OWN_FORM)
     set_site(services, public_feed=False)

@@ -1,6 +1,8 @@
 """Each check finds what it is there for, and is content with what is well."""
 
+import json
 import os
+import shutil
 from datetime import timedelta
 
 import pytest
@@ -207,6 +209,20 @@ def test_a_version_that_was_changed_is_found(tmp_path):
     assert states(whole_one) == {State.OK}
     assert states(changed) == {State.FAIL}
     assert "rollback" in changed[0].remedy
+
+
+@pytest.mark.parametrize(
+    ("card", "remedies"),
+    [({}, [f"slopsieve models promote {read_current_name()}"]), ({"retrained_from": "x"}, [])],
+)
+def test_an_earlier_release_s_version_that_still_serves_is_told(tmp_path, card, remedies):
+    older = shutil.copytree(SHIPPED_DIR / read_current_name(), tmp_path / "older")
+    (older / "card.json").write_text(json.dumps(card))
+    (tmp_path / "CURRENT").write_text("older")
+
+    found = checks.check_versions(tmp_path)
+
+    assert [one.remedy for one in found if one.state is State.WARN] == remedies
 
 
 def status(name: str = "host:1", version: str = "minilm-3", problem: str | None = None):

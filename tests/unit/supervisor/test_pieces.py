@@ -114,6 +114,7 @@ def test_what_the_first_start_made_is_its_owners_alone_and_found_again_until_it_
     )
     assert forgotten.exit_code == 0
     assert gone.exit_code == 1
+    assert "or `slopsieve up` did not run on it yet" in gone.output
     assert "slopsieve users reset" in gone.output
 
 

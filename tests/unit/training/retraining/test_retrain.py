@@ -63,10 +63,8 @@ def row(number: int, *, is_spam: bool, reviewer: str = "ola", owner: bool = True
 
 @pytest.fixture(scope="module")
 def versions(tmp_path_factory) -> Path:
-    """Give a folder with the shipped version, which is current."""
-    folder = tmp_path_factory.mktemp("versions") / "versions"
-    shutil.copytree(SHIPPED_DIR, folder, copy_function=os.link)
-    return folder
+    """Give the folder for candidates, which does not exist yet: the shipped version serves."""
+    return tmp_path_factory.mktemp("versions") / "versions"
 
 
 @pytest.fixture(scope="module")
@@ -77,6 +75,7 @@ def decisions(tmp_path_factory) -> Path:
 
 def arguments(run: Path, versions: Path, decisions: Path, *more: str) -> list[str]:
     named = ("--decisions", decisions, "--run", run, "--versions", versions)
+    named = (*named, "--current", SHIPPED_DIR)
     return [*map(str, named), *more]
 
 
@@ -102,7 +101,7 @@ def run(tmp_path_factory, versions, decisions) -> Path:
     """Give the folder of a run that was killed amid its fit and once more at its very end."""
     folder = tmp_path_factory.mktemp("run") / "run"
     asked = arguments(folder, versions, decisions)
-    current = read_current_name(versions)
+    current = read_current_name()
 
     def die(_run, _state, *, step, **_):
         if step == "fit":
@@ -114,10 +113,10 @@ def run(tmp_path_factory, versions, decisions) -> Path:
             dies.setattr(retrain, "_write_progress", die)
             with pytest.raises(KilledError):
                 main(asked, CONFIG)
-        assert sorted(path.name for path in versions.iterdir()) == sorted(["CURRENT", current])
+        assert not versions.exists()
         # What is left by one that had written its version and not yet its report.
         (folder / NAME_FILE).write_text('{"version": "candidate"}')
-        shutil.copytree(versions / current, versions / "candidate")
+        shutil.copytree(SHIPPED_DIR / current, versions / "candidate")
         assert main(asked, CONFIG) == 0
     return folder
 
@@ -136,7 +135,7 @@ def test_decisions_teach_a_new_campaign_and_the_candidate_is_recommended(report)
 
 
 def test_the_candidate_catches_more_of_the_campaign_and_leaves_thanks_alone(versions, report):
-    before = load_version(versions / read_current_name(versions)).classifier
+    before = load_version(SHIPPED_DIR / read_current_name()).classifier
     after = load_version(versions / report["version"]).classifier
     spam = [ModelInput(text=spam_text(number)) for number in range(1_000, 1_020)]
     thanks = [ModelInput(text="Thanks, that helped me a lot with my boiler.")]
@@ -151,15 +150,15 @@ def test_the_candidate_catches_more_of_the_campaign_and_leaves_thanks_alone(vers
 
 
 def test_nothing_is_promoted_and_the_rest_of_the_version_is_untouched(versions, report):
-    current = read_current_name(versions)
+    current = read_current_name()
     changed = {
         path.name
-        for path in (versions / current).iterdir()
+        for path in (SHIPPED_DIR / current).iterdir()
         if path.read_bytes() != (versions / report["version"] / path.name).read_bytes()
     }
 
     # The run was killed twice, and wrote its version anew.
-    assert list_versions(versions) == sorted(["candidate", current])
+    assert list_versions(versions) == ["candidate"]
     assert report["version"] == "candidate"
     assert changed == {"linear.npz", "card.json", "card.md", "manifest.json"}
 
