@@ -234,6 +234,26 @@ def test_a_lost_key_is_told_and_not_replaced(home):
     assert not (home / "secret.key").exists()
 
 
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("SLOPSIEVE_BATCH_SIZE=9", True),
+        ("export SLOPSIEVE_BATCH_SIZE=9", True),
+        ("SLOPSIEVE_DATA_DIR=exported", False),
+        ("#SLOPSIEVE_PORT=80", False),
+        ("PORT=80", False),
+    ],
+)
+def test_a_dot_env_file_is_not_read_and_that_is_said(elsewhere, monkeypatch, line, told):
+    (elsewhere / ".env").write_text(f"{line}\n")
+    # Nothing starts in a file.
+    monkeypatch.setenv("SLOPSIEVE_DATA_DIR", str(elsewhere / ".env"))
+
+    for command in ("up", "doctor"):
+        said = CliRunner().invoke(cli, [command]).output
+        assert ("`.env` is not read" in said) is told
+
+
 @pytest.fixture
 def unit(monkeypatch):
     """Return the unit by section and name; of a name that comes twice, the last line."""
