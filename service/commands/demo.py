@@ -61,6 +61,7 @@ def demo_command(services: Services, count: int, url: str | None) -> None:
         msg = f"there are no comments in {_CORPUS}; run this from a checkout of the project"
         raise click.ClickException(msg)
     rows = random.Random(_SEED).sample(rows, min(count, len(rows)))  # noqa: S311  # no secret
+    _check_answers(base_url)
     site = next((one for one in services.sites.all() if one.name == "demo"), None)
     if site is None:
         _, [issued] = add_site("demo", services, actor=_ACTOR)
@@ -79,6 +80,24 @@ def demo_command(services: Services, count: int, url: str | None) -> None:
     _show(rows, verdicts, seconds=time.monotonic() - started, base_url=base_url)
 
 
+def _check_answers(base_url: str) -> None:
+    """Raise `ClickException` if no Slopsieve answers, before a site or a key is made."""
+    try:
+        urllib.request.urlopen(f"{base_url}/livez", timeout=30).close()  # noqa: S310  # checked
+    except urllib.error.HTTPError as error:
+        msg = f"{base_url} answered {error.code}; is this Slopsieve?"
+        raise click.ClickException(msg) from None
+    except OSError:
+        raise _nothing_answers(base_url) from None
+
+
+def _nothing_answers(base_url: str) -> click.ClickException:
+    return click.ClickException(
+        f"nothing answers at {base_url}; start it with `slopsieve up`, or name its address with "
+        "--url or SLOPSIEVE_PORT"
+    )
+
+
 def _post(rows: Sequence[Row], base_url: str, secret: str) -> list[CommentId]:
     """Post some comments through the API, and return their ids in the same order."""
     request = urllib.request.Request(  # noqa: S310  # the scheme was checked
@@ -93,8 +112,7 @@ def _post(rows: Sequence[Row], base_url: str, secret: str) -> list[CommentId]:
         msg = f"{base_url} answered {error.code}; is this the same data folder?"
         raise click.ClickException(msg) from None
     except OSError:
-        msg = f"nothing answers at {base_url}; start it with `slopsieve up`, or give --url"
-        raise click.ClickException(msg) from None
+        raise _nothing_answers(base_url) from None
 
 
 def _await_verdicts(ids: Sequence[CommentId], services: Services) -> list[Verdict]:

@@ -198,6 +198,14 @@ def home(tmp_path):
     return folder
 
 
+def test_the_demo_makes_nothing_where_nothing_answers(home):
+    done = run_command("demo", "--data-dir", home, env={"SLOPSIEVE_PORT": str(free_port())}, code=1)
+
+    assert "SLOPSIEVE_PORT" in done.output
+    sites = run_command("sites", "list", "--json", "--data-dir", home).stdout
+    assert [json.loads(line)["name"] for line in sites.splitlines()] == ["Kettle blog"]
+
+
 def examine(folder, *options: str, **environment: str):
     """Return the exit code and what was checked, by state."""
     done = run_command("doctor", "--json", "--data-dir", folder, *options, env=environment)
