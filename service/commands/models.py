@@ -220,10 +220,13 @@ def _print_result(done: Retraining, runs: TrainingProcesses) -> None:
         )
     elif done.state is RetrainingState.FAILED or report is None:
         click.echo(f"Retraining {done.id} failed: {done.problem}.", err=True)
-    elif report.recommendation is Recommendation.NOTHING and report.seconds is None:
+    elif report.recommendation is Recommendation.NOTHING and report.current is None:
+        # The training program was not started: it would have named the current version.
         click.echo(
             f"Nothing to learn: {done.decisions:,} decisions, none that the last retraining did "
             "not have. --force trains all the same."
+            if done.decisions
+            else "Nothing to learn: there are no decisions yet."
         )
     else:
         _print_report(done, report, page=runs.folder(done.id) / REPORT_PAGE)
@@ -239,7 +242,10 @@ def _print_report(done: Retraining, report: RetrainingReport, *, page: Path) -> 
         shown = ", ".join(report.newly_lost[:_MOST_IDS_SHOWN])
         click.echo(f"Ham newly lost: {shown}" + (f" and {more} more" if more > 0 else ""))
     if report.recommendation is Recommendation.NOTHING:
-        click.echo("Too little of it may teach: nothing was trained.")
+        click.echo(
+            f"Nothing to learn: {done.decisions:,} decisions, {report.used:,} usable "
+            f"({report.spam:,} spam, {report.ham:,} ham); a candidate needs about 100."
+        )
     if page.is_file():
         click.echo(f"Report: {page} (kept for {TEXTS_KEPT.days} days at most)")
     if done.answer is not None:

@@ -4,6 +4,7 @@ import gzip
 import json
 import shutil
 import stat
+from dataclasses import asdict
 
 import pytest
 
@@ -20,7 +21,7 @@ from tests.factories import make_comment
 from tests.fakes import make_site
 from tests.functional.commands import run_command
 from tests.functional.moderators import keep
-from tests.runs import play_training, processes
+from tests.runs import REPORT, play_training, processes
 from training.data.decisions import read_decisions
 
 
@@ -115,6 +116,16 @@ def test_a_candidate_is_trained_and_waits(retrain):
     ]
     assert "kept for 30 days" in said
     assert versions_folder(Settings()) == SHIPPED_DIR
+
+
+def test_too_few_decisions_are_counted(retrain, tmp_path):
+    few = asdict(REPORT) | {"recommendation": "nothing to learn", "version": None, "seconds": None}
+    (tmp_path / "told" / "report.json").write_text(json.dumps(few | {"spam": 3, "ham": 0}))
+
+    first, second = retrain(), retrain()
+
+    assert "3 decisions, 3 usable (3 spam, 0 ham); a candidate needs about 100." in first
+    assert "none that the last retraining did not have" in second
 
 
 def test_a_dry_run_keeps_nothing(retrain, tmp_path):
