@@ -69,11 +69,13 @@ def test_a_one_time_password_must_be_changed_first(services, stranger):
     refused = stranger.get("/review")
     page = stranger.get("/password")
     short = change(stranger, once, "short")
+    wrong = change(stranger, "another", PASSWORD)
     answer = change(stranger, once, PASSWORD)
 
     assert refused.location == "/password"
     assert short.status_code == 422
     assert once not in short.text
+    assert "the one-time password that you signed in with" in wrong.text
     assert "Choose your own password" in page.text
     assert answer.location == "/review"
     assert stranger.get("/review").status_code == 200

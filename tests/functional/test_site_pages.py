@@ -152,6 +152,8 @@ def test_a_new_key_opens_its_site_is_shown_once_and_lies_in_no_cookie(
     else:
         site = authenticate_site(key, services)
     assert (page.status_code, site.name) == (201, name)
+    # Not below the settings, where nobody sees it.
+    assert page.text.index(key) < page.text.index('id="settings"')
     assert key not in client.get(f"/sites/{site.id}").text
     assert page.headers["Cache-Control"] == "no-store"
     # A session of Flask's is signed and not encrypted: what lies in it can be read.
