@@ -55,7 +55,7 @@ def models_list() -> None:
     if newer := find_newer_shipped(versions_folder(opening.command_settings())):
         shipped, serving = newer
         click.echo(
-            f"This release ships {shipped}, and {serving}, which an earlier one shipped, serves: "
+            f"This release ships {shipped}, and {serving}, which is older, serves: "
             f"run `slopsieve models promote {shipped}`.",
             err=True,
         )

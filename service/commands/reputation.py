@@ -63,7 +63,7 @@ def erase_command(services: Services, /, *, exports: bool, yes: bool, **given: s
             person, services, by=opening.ACTOR, show=lambda n: bar.update(n - bar.pos)
         )
     if not erased:
-        click.echo("No comment matches; nothing was erased.")
+        click.echo("No comment matches, and none was erased.")
         return
     have = "has" if erased == 1 else "have"
     words = erasing.comments_in_words(erased)

@@ -262,7 +262,7 @@ def check_versions(folder: Path) -> Iterator[Finding]:
             yield ok("model", f"{name}: {serves}every file as it was written")
     if newer := find_newer_shipped(folder):
         shipped, serving = newer
-        says = f"this release ships {shipped}, and {serving}, which an earlier one shipped, serves"
+        says = f"this release ships {shipped}, and {serving}, which is older, serves"
         yield warn("model", says, f"slopsieve models promote {shipped}")
 
 

@@ -85,7 +85,7 @@ def test_a_person_is_printed_erased_once_the_number_is_typed_or_forgotten(run, o
     assert lines[0]["comment"]["author"]["name"] == "Mara"
     assert "Nothing was erased." in refused
     assert "Erased; 3 comments" in erased
-    assert "No comment matches; nothing was erased." in nothing_left
+    assert "No comment matches, and none was erased." in nothing_left
     assert forgotten == "Forgotten; 1 comment lost the keys of their sender.\n"
     assert (history.email.everywhere.rejected, left) == (0, Sender())
     log = json.dumps(run("audit", "--json"))

@@ -35,15 +35,16 @@ def folder(tmp_path):
     return tmp_path / "models"
 
 
-@pytest.mark.usefixtures("folder")
-def test_versions_are_listed_and_shown_by_what_their_cards_measured(run):
+def test_versions_are_listed_and_shown_by_what_their_cards_measured(run, folder):
+    card = json.loads((SHIPPED_DIR / read_current_name() / "card.json").read_text())
+    (folder / "first" / "card.json").write_text(json.dumps({**card, "trained_at": "2026-01-01"}))
+
     rows = run("models", "list", "--json")
 
     assert [(row["version"], row["serves"]) for row in rows] == [
         ("first", "current"),
         ("second", ""),
     ]
-    card = json.loads((SHIPPED_DIR / read_current_name() / "card.json").read_text())
     blogs = next(row for row in card["evidence_table"] if row["source"] == "blogs alone")
     assert rows[0]["roc_auc"] == f"{blogs['roc_auc']:.4f}"
     assert f"run `slopsieve models promote {read_current_name()}`" in run("models", "list")

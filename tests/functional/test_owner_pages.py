@@ -274,7 +274,7 @@ def test_what_is_too_much_for_one_go_is_gone_on_with(services, client, monkeypat
     assert second.status_code == 303
     assert post(client, "/personal-data", email=MARA).text.count("0 comments are held") == 1
     post(client, "/personal-data/erase", email=MARA, count="0")
-    assert "No comment matches; nothing was erased." in client.get("/personal-data").text
+    assert "No comment matches, and none was erased." in client.get("/personal-data").text
 
 
 def test_the_json_has_the_figures_of_ones_own_sites_for_as_many_days_as_asked(services):

@@ -139,12 +139,14 @@ def _current(folder: Path) -> str | None:
 def find_newer_shipped(folder: Path) -> tuple[str, str] | None:
     """Return the shipped version and the older one that serves from this folder in its place.
 
-    None if the serving one was made here: its card says what it was retrained from.
+    None if the serving one was retrained here.
     """
     shipped, current = _current(registry.SHIPPED_DIR), _current(folder)
-    if not shipped or current in (None, shipped) or "retrained_from" in read_card(folder / current):
+    if not shipped or current in (None, shipped):
         return None
-    return shipped, current
+    new, old = read_card(registry.SHIPPED_DIR / shipped), read_card(folder / current)
+    is_older = str(old.get("trained_at", "")) < str(new.get("trained_at", ""))
+    return (shipped, current) if is_older and "retrained_from" not in old else None
 
 
 def read_promise(models_dir: Path | None) -> Promise | None:

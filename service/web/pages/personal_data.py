@@ -93,7 +93,7 @@ def erase_personal_data(person: Person) -> ResponseReturnValue:
     erased = erase_person(person, services, by=moderator().name, at_most=ERASED_AT_ONCE)
     told = ngettext("%(num)s comment was erased.", "%(num)s comments were erased.", erased)
     if not erased:
-        told = gettext("No comment matches; nothing was erased.")
+        told = gettext("No comment matches, and none was erased.")
     left = services.personal_data.count_by_site(person)
     if not left:
         return go_to("pages.personal_data", told)

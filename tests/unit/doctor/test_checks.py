@@ -213,7 +213,11 @@ def test_a_version_that_was_changed_is_found(tmp_path):
 
 @pytest.mark.parametrize(
     ("card", "remedies"),
-    [({}, [f"slopsieve models promote {read_current_name()}"]), ({"retrained_from": "x"}, [])],
+    [
+        ({"trained_at": "2026-01-01"}, [f"slopsieve models promote {read_current_name()}"]),
+        ({"trained_at": "2026-01-01", "retrained_from": "x"}, []),
+        ({"trained_at": "2999-01-01"}, []),
+    ],
 )
 def test_an_earlier_release_s_version_that_still_serves_is_told(tmp_path, card, remedies):
     older = shutil.copytree(SHIPPED_DIR / read_current_name(), tmp_path / "older")
