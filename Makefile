@@ -84,7 +84,7 @@ screenshots: install-dev browser ## Photograph the pages into var/screenshots
 
 messages: install-dev ## Collect the texts of the pages for the translators, into every languages/*.po
 	@mkdir -p var
-	$(BIN)/pybabel -q extract -F pyproject.toml -k gettext -k ngettext:1,2 -k noted -k Phrase --sort-output --no-location --omit-header -o var/messages.pot .
+	$(BIN)/pybabel -q extract -F pyproject.toml -k gettext -k ngettext:1,2 -k N_ -k Phrase --sort-output --no-location --omit-header -o var/messages.pot .
 	@for po in service/web/languages/*.po; do \
 		sed '/^$$/q' $$po > var/messages.po; \
 		$(BIN)/pybabel -q update -i var/messages.pot -o $$po -l $$(basename $$po .po) --no-fuzzy-matching --ignore-obsolete --omit-header --width 100 \

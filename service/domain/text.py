@@ -35,7 +35,7 @@ class Phrase(str):
         return words if isinstance(words, cls) else cls(words)
 
 
-def noted(template: str) -> str:
+def N_(template: str) -> str:  # noqa: N802  # its usual name in programs that use gettext
     """Return the template unchanged; marks it for translation."""
     return template
 

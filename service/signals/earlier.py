@@ -7,7 +7,7 @@ from operator import itemgetter
 from service.domain.comment import Comment
 from service.domain.decision import Ruling
 from service.domain.sender import History, Record, TrackRecord
-from service.domain.text import Phrase, noted
+from service.domain.text import N_, Phrase
 from service.signals.detector import Observation
 
 # What moderators of other sites ruled counts half: their readers and their rules are not ours.
@@ -16,20 +16,20 @@ _ELSEWHERE = 0.5
 # For one comment and for several; the versions of an edited comment are decided on as well.
 _SAID = {
     (Ruling.REJECT, False): (
-        noted("moderators rejected an earlier comment %(where)s"),
-        noted("moderators rejected %(n)s earlier comments %(where)s"),
+        N_("moderators rejected an earlier comment %(where)s"),
+        N_("moderators rejected %(n)s earlier comments %(where)s"),
     ),
     (Ruling.REJECT, True): (
-        noted("moderators rejected an earlier comment or version %(where)s"),
-        noted("moderators rejected %(n)s earlier comments or versions %(where)s"),
+        N_("moderators rejected an earlier comment or version %(where)s"),
+        N_("moderators rejected %(n)s earlier comments or versions %(where)s"),
     ),
     (Ruling.APPROVE, False): (
-        noted("moderators approved an earlier comment %(where)s"),
-        noted("moderators approved %(n)s earlier comments %(where)s"),
+        N_("moderators approved an earlier comment %(where)s"),
+        N_("moderators approved %(n)s earlier comments %(where)s"),
     ),
     (Ruling.APPROVE, True): (
-        noted("moderators approved an earlier comment or version %(where)s"),
-        noted("moderators approved %(n)s earlier comments or versions %(where)s"),
+        N_("moderators approved an earlier comment or version %(where)s"),
+        N_("moderators approved %(n)s earlier comments or versions %(where)s"),
     ),
 }
 

@@ -36,7 +36,7 @@ _PAIRS += [(new, old) for old, new in _PAIRS]
 Mutant = namedtuple("Mutant", "file function kind change n")
 # Types, decorators, patterns and messages stay as they are.
 _KEPT_FIELDS = {"annotation", "returns", "decorator_list", "bases", "pattern"}
-_KEPT = r"(log\.\w+|gettext|ngettext|noted|Phrase|cast|TypeVar)\(|if TYPE_CH|class .*\(.*Protocol"
+_KEPT = r"(log\.\w+|gettext|ngettext|N_|Phrase|cast|TypeVar)\(|if TYPE_CH|class .*\(.*Protocol"
 
 
 def _changes(node: ast.AST) -> Iterator[tuple[str, ast.AST, str]]:  # noqa: C901  # a case a kind

@@ -13,7 +13,7 @@ from babel.messages.pofile import read_po
 SERVICE = Path(__file__).parents[2] / "service"
 WEB = SERVICE / "web"
 CATALOGUES = sorted((WEB / "languages").glob("*.po"))
-KEYWORDS = {"gettext": None, "_": None, "noted": None, "Phrase": None, "ngettext": (1, 2)}
+KEYWORDS = {"gettext": None, "_": None, "N_": None, "Phrase": None, "ngettext": (1, 2)}
 PLACEHOLDER = re.compile(r"%(?:\(\w+\))?[sd%]")
 
 

@@ -3,7 +3,7 @@
 from service.domain.comment import Comment, Edit
 from service.domain.decision import BY_STAFF, Ruling
 from service.domain.sender import Conduct, History, TrackRecord
-from service.domain.text import Phrase, noted
+from service.domain.text import N_, Phrase
 from service.signals.detector import Observation, detector
 from service.signals.earlier import (
     ACCOUNT,
@@ -94,10 +94,10 @@ _PERSON_HOUR, _PERSON_DAY = 10, 40
 # An office, a class or a carrier puts many people behind one address; it may say half as much.
 _ADDRESS_HOUR, _ADDRESS_DAY = 15, 60
 _ADDRESS_SAYS = 0.5
-_SAME_EMAIL_HOUR = noted("came with %(n)s others from the same e-mail address within an hour")
-_SAME_EMAIL_DAY = noted("came with %(n)s others from the same e-mail address within a day")
-_SAME_ADDRESS_HOUR = noted("came with %(n)s others from the same address within an hour")
-_SAME_ADDRESS_DAY = noted("came with %(n)s others from the same address within a day")
+_SAME_EMAIL_HOUR = N_("came with %(n)s others from the same e-mail address within an hour")
+_SAME_EMAIL_DAY = N_("came with %(n)s others from the same e-mail address within a day")
+_SAME_ADDRESS_HOUR = N_("came with %(n)s others from the same address within an hour")
+_SAME_ADDRESS_DAY = N_("came with %(n)s others from the same address within a day")
 
 
 @detector
@@ -129,9 +129,9 @@ def sender_burst(comment: Comment, history: History) -> Observation | None:
 _COPIES_DAY = 2
 # A project's page is passed around when there is news of it; many days have none of the kind.
 _LINKS_HOUR, _LINKS_DAY = 5, 12
-_COPIES = noted("came with %(n)s near-copies within a day")
-_LINKED_HOUR = noted("came with %(n)s others that link to the same domain within an hour")
-_LINKED_DAY = noted("came with %(n)s others that link to the same domain within a day")
+_COPIES = N_("came with %(n)s near-copies within a day")
+_LINKED_HOUR = N_("came with %(n)s others that link to the same domain within an hour")
+_LINKED_DAY = N_("came with %(n)s others that link to the same domain within a day")
 
 
 @detector
@@ -161,11 +161,11 @@ _HALF = 8.0
 _ANY = 0.25
 # Discourse gives the fourth level to those who read on half of all days, and the last by hand.
 _TRUSTED = 3
-_OF_ACCOUNT = noted(
+_OF_ACCOUNT = N_(
     "offers something, and the %(n)s comments from the same account that moderators approved"
     " did not"
 )
-_OF_EMAIL = noted(
+_OF_EMAIL = N_(
     "offers something, and the %(n)s comments from the same e-mail address that moderators approved"
     " did not"
 )

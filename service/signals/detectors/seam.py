@@ -13,7 +13,7 @@ from operator import itemgetter
 
 from service.domain.comment import Comment
 from service.domain.sender import History
-from service.domain.text import Phrase, noted
+from service.domain.text import N_, Phrase
 from service.signals.cues import Cue
 from service.signals.detector import Observation, detector
 from service.signals.segments import Segment, segments_of
@@ -244,9 +244,9 @@ def describe_shift(shift: Shift, segments: Sequence[Segment]) -> Observation:
 
 
 # The reasons of a seam.
-BETWEEN_REMARKS = noted("between two remarks (%(remark)s) stands an advertisement (%(sells)s)")
-INTO_ADVERT = noted("a remark turns into an advertisement; before: %(remark)s; after: %(sells)s")
-INTO_REMARK = noted("an advertisement turns into a remark; before: %(sells)s; after: %(remark)s")
+BETWEEN_REMARKS = N_("between two remarks (%(remark)s) stands an advertisement (%(sells)s)")
+INTO_ADVERT = N_("a remark turns into an advertisement; before: %(remark)s; after: %(sells)s")
+INTO_REMARK = N_("an advertisement turns into a remark; before: %(sells)s; after: %(remark)s")
 
 
 def _reason(

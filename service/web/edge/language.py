@@ -22,8 +22,8 @@ from babel.messages.pofile import read_po
 from babel.numbers import format_decimal
 from flask import Flask, g, has_request_context, request, session
 
+from service.domain.text import N_ as N_  # for the pages
 from service.domain.text import Phrase
-from service.domain.text import noted as noted  # for the pages
 
 ENGLISH = "en"
 _CHOSEN = "language"
@@ -162,7 +162,7 @@ def percent(share: float) -> str:
     return gettext("%(number)s %%", number=written)
 
 
-def day_in_words(day: date, pattern: str = noted("d MMMM y")) -> str:
+def day_in_words(day: date, pattern: str = N_("d MMMM y")) -> str:
     """Return a localised day by a pattern of UTS 35, which is translated too."""
     only_day = day.date() if isinstance(day, datetime) else day
     return _day(only_day, gettext(pattern), _locale())

@@ -27,13 +27,13 @@ from service.moderation.accounts import (
 from service.moderation.signing_in import turn_off_second_factor
 from service.web.edge.current import services
 from service.web.edge.errors import problem_of
-from service.web.edge.language import gettext, noted
+from service.web.edge.language import N_, gettext
 from service.web.pages.blueprint import go_to, moderator, pages
 from service.web.pages.filters import all_sites
 
 _PROBLEMS = {
-    "name": noted("A name has 1 to 60 printable characters."),
-    "site_ids": noted("Choose one or more sites, or all of them. An owner always sees all sites."),
+    "name": N_("A name has 1 to 60 printable characters."),
+    "site_ids": N_("Choose one or more sites, or all of them. An owner always sees all sites."),
 }
 
 

@@ -15,7 +15,7 @@ from service.signals.hosts import SCHEME
 from service.signals.links import Link
 from service.signals.text import LATIN_LETTER, LOOK_ALIKES, OTHER_LETTER
 from service.web.edge.current import services
-from service.web.edge.language import day_in_words, gettext, ngettext, noted
+from service.web.edge.language import N_, day_in_words, gettext, ngettext
 from service.web.pages.blueprint import moderator, pages
 from service.web.pages.marking import Piece, part_text
 
@@ -48,7 +48,7 @@ def ago(moment: datetime) -> str:
         return gettext("yesterday")
     if past < timedelta(days=14):
         return ngettext("%(num)s day ago", "%(num)s days ago", past.days)
-    return day_in_words(moment, noted("d MMM y"))
+    return day_in_words(moment, N_("d MMM y"))
 
 
 @pages.app_template_filter()

@@ -17,7 +17,7 @@ from service.scoring.rules import REASONS
 from service.scoring.weights import SET_WEIGHTS, Family
 from service.signals.detectors.seam import BETWEEN_REMARKS, INTO_ADVERT, INTO_REMARK
 from service.signals.links import Link, find_links
-from service.web.edge.language import ENGLISH, gettext, is_translated, noted, translate
+from service.web.edge.language import ENGLISH, N_, gettext, is_translated, translate
 from service.web.pages.blueprint import pages
 from service.web.pages.marking import Layer, Piece, PieceKind, part_text, shorten
 
@@ -29,31 +29,29 @@ _LANGUAGE_TAG = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8}){0,3}")
 _SPACES = " \t\r\n"
 _SPACE = re.compile(f"[{_SPACES}]+")
 _KEPT_BECAUSE = {
-    KEPT_WORDS: noted("The edit changes nothing but spelling and formatting."),
-    KEPT_FEW_WORDS: noted("The edit changes a few words and adds no link, contact or offer."),
-    KEPT_BY_STAFF: noted("Somebody who may moderate at the site made the edit."),
+    KEPT_WORDS: N_("The edit changes nothing but spelling and formatting."),
+    KEPT_FEW_WORDS: N_("The edit changes a few words and adds no link, contact or offer."),
+    KEPT_BY_STAFF: N_("Somebody who may moderate at the site made the edit."),
 }
 _BESIDE = {
-    residual.BY_NAME: noted("the shape of the author's name"),
-    residual.BY_AUTHORS_SITE: noted("the author's site"),
-    residual.BY_POST: noted("the post"),
+    residual.BY_NAME: N_("the shape of the author's name"),
+    residual.BY_AUTHORS_SITE: N_("the author's site"),
+    residual.BY_POST: N_("the post"),
 }
 # Texts for a seam if the verdict is unsure, and if it is ham.
 _DOUBTFUL = {
-    BETWEEN_REMARKS: noted(
-        "between two remarks (%(remark)s) may stand an advertisement (%(sells)s)"
-    ),
-    INTO_ADVERT: noted(
+    BETWEEN_REMARKS: N_("between two remarks (%(remark)s) may stand an advertisement (%(sells)s)"),
+    INTO_ADVERT: N_(
         "a remark may turn into an advertisement; before: %(remark)s; after: %(sells)s"
     ),
-    INTO_REMARK: noted(
+    INTO_REMARK: N_(
         "an advertisement may turn into a remark; before: %(sells)s; after: %(remark)s"
     ),
 }
 _WEAK = {
-    BETWEEN_REMARKS: noted("between two remarks (%(remark)s) stands another tone (%(sells)s)"),
-    INTO_ADVERT: noted("a remark goes on in another tone; before: %(remark)s; after: %(sells)s"),
-    INTO_REMARK: noted("one tone turns into another; before: %(sells)s; after: %(remark)s"),
+    BETWEEN_REMARKS: N_("between two remarks (%(remark)s) stands another tone (%(sells)s)"),
+    INTO_ADVERT: N_("a remark goes on in another tone; before: %(remark)s; after: %(sells)s"),
+    INTO_REMARK: N_("one tone turns into another; before: %(sells)s; after: %(remark)s"),
 }
 # Signals about the sender and about other comments, not about this text.
 _FROM_ELSEWHERE = frozenset(

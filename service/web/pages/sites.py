@@ -33,18 +33,16 @@ from service.moderation.sites import (
 )
 from service.web.api.schemas import Rules, SettingsRequest
 from service.web.edge.current import services
-from service.web.edge.language import gettext, noted, up_to_four_digits
+from service.web.edge.language import N_, gettext, up_to_four_digits
 from service.web.edge.operation import validate
 from service.web.edge.strict_json import Json
 from service.web.pages.blueprint import go_to, moderator, pages, require
 from service.web.pages.filters import all_sites
 
 _WRONG = {
-    "mode": noted("Choose one of the three."),
-    "languages": noted(
-        "Give at most 50 language tags such as en or pt-BR, with commas between them."
-    ),
-    "undo_seconds": noted("Give a whole number of seconds from 0 to %(most)s."),
+    "mode": N_("Choose one of the three."),
+    "languages": N_("Give at most 50 language tags such as en or pt-BR, with commas between them."),
+    "undo_seconds": N_("Give a whole number of seconds from 0 to %(most)s."),
 }
 # A percentage, with a point or a comma.
 _PERCENT = re.compile(r"[0-9]{1,3}(?:[.,][0-9]{0,12})?", re.ASCII)

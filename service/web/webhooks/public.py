@@ -39,7 +39,7 @@ from service.web.edge.current import services
 from service.web.edge.errors import Answer, EdgeError
 from service.web.edge.fields import is_id
 from service.web.edge.headers import ANY_ORIGIN, may_frame
-from service.web.edge.language import current_language, gettext, noted
+from service.web.edge.language import N_, current_language, gettext
 from service.web.edge.operation import operation, read_bounded, read_query
 from service.web.edge.static_files import FORM_SCRIPT, form_script_bytes, script_integrity
 from service.web.webhooks import static_form, visitors
@@ -156,23 +156,23 @@ def cacheable(response: Response, *, seconds: int = _FRESH_SECONDS) -> Response:
 _SCRIPT_FRESH_SECONDS = 3600
 # The script's texts by its own names.
 _WORDS: Mapping[str, str] = {
-    "anonymous": noted("Anonymous"),
-    "answers": noted("in reply to"),
-    "hidden": noted("in reply to a comment that is not shown"),
-    "more": noted("More comments"),
-    "reply": noted("Reply to"),
-    "end": noted("Cancel"),
-    "text": noted("Comment"),
-    "name": noted("Name (optional)"),
-    "email": noted("E-mail (optional, never shown)"),
-    "url": noted("Website (optional)"),
-    "homepage": noted("Leave this empty"),
-    "send": noted("Send"),
-    "sending": noted("Sending …"),
-    "waits": noted("Your comment was received. A moderator may check it before it is shown."),
-    "why": noted("Status of your comment"),
-    "shown": noted("Thank you. Your comment is shown here."),
-    "away": noted(
+    "anonymous": N_("Anonymous"),
+    "answers": N_("in reply to"),
+    "hidden": N_("in reply to a comment that is not shown"),
+    "more": N_("More comments"),
+    "reply": N_("Reply to"),
+    "end": N_("Cancel"),
+    "text": N_("Comment"),
+    "name": N_("Name (optional)"),
+    "email": N_("E-mail (optional, never shown)"),
+    "url": N_("Website (optional)"),
+    "homepage": N_("Leave this empty"),
+    "send": N_("Send"),
+    "sending": N_("Sending …"),
+    "waits": N_("Your comment was received. A moderator may check it before it is shown."),
+    "why": N_("Status of your comment"),
+    "shown": N_("Thank you. Your comment is shown here."),
+    "away": N_(
         "Your comment was not sent: the service cannot be reached. Send it again in a minute."
     ),
 }
