@@ -55,12 +55,28 @@ def is_public_suffix(host: str) -> bool:
 
 
 _REFERENCES = word_list("reference_hosts")
-_REFERENCE_SUFFIXES = (".gov", ".edu", ".gov.uk", ".ac.uk", ".mil", ".int", ".readthedocs.io")
+_OPEN = word_list("open_hosts")
+# Of governments, health services and universities. "go.id" and "edu" below a country are left out:
+# advertisements stand on many hacked pages there.
+_REFERENCE_SUFFIX = re.compile(
+    r"(?<=\.)(?:gov|edu|mil|int|(?:gov|govt|gouv|gob|gub)\.[a-z]{2}|gv\.at|gc\.ca|go\.(?:jp|kr|th)"
+    r"|ac\.(?:uk|at|il|jp|kr|nz|za)|nhs\.uk|readthedocs\.io)\Z"
+)
 
 
 def is_reference(host: str, domain: str) -> bool:
     """Return True if readers commonly cite this host."""
-    return domain in _REFERENCES or host in _REFERENCES or host.endswith(_REFERENCE_SUFFIXES)
+    if domain in _REFERENCES or host in _REFERENCES:
+        return True
+    found = _REFERENCE_SUFFIX.search(host)
+    # Anybody could buy "gouv.io".
+    return found is not None and is_public_suffix(found[0])
+
+
+def is_closed_reference(host: str, domain: str) -> bool:
+    """Return True if readers commonly cite this host, and few strangers can advertise there."""
+    is_open = host in _OPEN or domain in _OPEN or host.endswith(".readthedocs.io")
+    return is_reference(host, domain) and not is_open
 
 
 _SHOP_SUFFIXES = word_list("shop_suffixes")

@@ -9,8 +9,9 @@ from service.domain.text import Phrase, unescape
 from service.domain.unseen import ROWS
 from service.signals.cues import Cue
 from service.signals.detector import Observation, detector
+from service.signals.hosts import is_closed_reference
 from service.signals.text import Range, inside
-from service.signals.view import is_about, spans_of, view_of
+from service.signals.view import TextView, is_about, spans_of, view_of
 from service.signals.wordlists import wordset
 
 
@@ -18,10 +19,11 @@ from service.signals.wordlists import wordset
 def offered_vice(comment: Comment, _history: History) -> Observation | None:
     """Fire on a trade that lives on spam, where a link, a contact or the author's URL leads on.
 
-    What the post itself is about is no sign of anything, and nor is a word without an address.
+    What the post itself is about is no sign of anything, and nor is a word without an address, or
+    with that of an encyclopaedia.
     """
     view = view_of(comment)
-    if not (view.open_links or comment.author.url or view.contacts):
+    if not (comment.author.url or _ways(view)):
         return None
     named = [hit for hit in view.cues if hit.cue is Cue.VICE]
     vices = [h for h in named if not is_about(comment.post, view.plain.text[h.start : h.end])]
@@ -32,6 +34,12 @@ def offered_vice(comment: Comment, _history: History) -> Observation | None:
         reason=Phrase("names a trade that lives on spam, beside an address to go to"),
         spans=spans_of(view.original(hit) for hit in vices),
     )
+
+
+def _ways(view: TextView) -> list[int]:
+    """Return where the contacts and the links stand that may lead to a seller."""
+    links = [link for link in view.open_links if not is_closed_reference(link.host, link.domain)]
+    return [link.start for link in links] + [contact.start for contact in view.contacts]
 
 
 # Of an advertisement without its addresses. Who warns of a trade or tells of it says more.
@@ -46,7 +54,7 @@ def plain_advertisement(comment: Comment, history: History) -> Observation | Non
     Only what stands before the way is a story: anybody can write "PS: sorry" behind it.
     """
     trade, view = offered_vice(comment, history), view_of(comment)
-    ways = [link.start for link in view.open_links] + [way.start for way in view.contacts]
+    ways = _ways(view)
     if trade is None or not ways:
         return None
     links = [(link.start, link.end) for link in view.links]
