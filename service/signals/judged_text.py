@@ -17,7 +17,7 @@ from service.signals.hosts import (
     sounds_commercial,
 )
 from service.signals.links import Link, find_links
-from service.signals.text import count_words, words_of
+from service.signals.text import count_words, inside, words_of
 from service.signals.view import TextView, is_about, view_of_text
 from service.signals.wordlists import word_list
 
@@ -32,7 +32,7 @@ _FOOTER = re.compile(
     r"|vertraulich|riservat|vertrouwelijk|vir(?:us|en)\w* (?:ge|über)(?:prüft|controleerd|scan)"
     r"|\b(?:check|scan|v[eé]rifi|anal[iy]|comprob|controll?|ge(?:check|scan))\w+ .{1,60}v[ií]rus)"
     r"|confidentiality notice\b"
-    r"|<?(?:\*{3}@\*{3}\.\*{3}|[^\s<>@]{1,200}@github\.com)>?$)"
+    r"|(?:id:\s?)?<?(?:\*{3}@\*{3}\.\*{3}|[^\s<>@]{1,200}@github\.com)>?$|id:$)"
     r"|[—–]$|[—–_-]{3,80}$",
     re.IGNORECASE,
 )
@@ -58,6 +58,8 @@ _MAKERS = word_list("mail_makers")
 _JOINED = re.compile(r"\.(?=www\.)")
 # Where the footers of GitHub lead.
 _PLATFORMS = ("github.com", "apps.apple.com", "play.google.com")
+# "com.github.android" would be a host as well.
+_PACKAGE = re.compile(r"(?<=//play\.google\.com/store/apps/details\?id=)[\w.]+")
 # Quoted mail has when and by whom it was written above it, in one sentence or in fields.
 _DATE = re.compile(r"(?<!\d)\d{4}(?!\d)|\d[./-]\d{1,2}[./-]\d\d")
 _TIME = re.compile(r"\d[:.]\d\d")
@@ -113,7 +115,11 @@ def _first_of_trailer(lines: Sequence[str], hosts: Sequence[str]) -> int:
             )
         if is_end:
             first, loose, longest = at, 0, 0
-        elif view.text and not is_quoted and not (view.links and len(view.text.split()) <= 4):
+        elif (
+            view.text.strip(".,;>")
+            and not is_quoted
+            and not (view.links and len(view.text.split()) <= 4)
+        ):
             loose, longest = loose + 1, max(longest, len(view.text))
     return first
 
@@ -173,7 +179,7 @@ def _leads_away(view: TextView, hosts: Sequence[str], *, is_quoted: bool, is_hea
     ends = tuple(f"{before}{host}" for host in hosts for before in "@.")
     named = {link.host for link in view.links}
     if not (is_quoted or is_heading):
-        named.update(filter(registered_domain, named_hosts(view.text)))
+        named.update(filter(registered_domain, named_hosts(_PACKAGE.sub("", view.text))))
     if any(host not in (*hosts, *_MAKERS) and not host.endswith(ends) for host in named):
         return True
     contacts = find_contacts(view.text, view.word_set)
@@ -183,7 +189,16 @@ def _leads_away(view: TextView, hosts: Sequence[str], *, is_quoted: bool, is_hea
         for contact in contacts
     ):
         return True
+    addresses = [
+        (at, at + len(link.target))
+        for link in view.links
+        if (at := view.text.find(link.target, link.start, link.end)) >= 0
+    ]
     text, hits = view.plain.text, find_cues(view.plain.text, view.words)
+    # Google's apps are in "/store"; a trade in an address of the platform is one.
+    hits = tuple(
+        hit for hit in hits if hit.cue is Cue.VICE or not inside(addresses, view.original(hit)[0])
+    )
     # "Sent" also means "delivered" in Persian.
     sales = {hit.cue for hit in hits if not re.match(_SENT, text[hit.start :])} & _MAIL_SALES
     # People speak of goods, and a platform calls to what it links to.
