@@ -16,7 +16,9 @@ from service.signals.wordlists import word_list
 
 # 253 is the longest name that DNS can carry.
 _MAX_HOST_CHARS = 253
-_SCHEME = re.compile(r"(?:[a-z][a-z0-9+.-]{0,15}:)?//", re.IGNORECASE)
+_SCHEME = re.compile(r"(?:([a-z][a-z0-9+.-]{0,15}):)?//", re.IGNORECASE)
+# What stands behind others is no host: "upload://xYz.jpeg". "hxxp" is written for "http".
+_WEB = re.compile(r"h(?:tt|xx)ps?|s?ftps?", re.IGNORECASE)
 _HOST_END = re.compile(r"[/?#\\\s]")
 _IP4 = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}\Z")
 
@@ -29,7 +31,11 @@ def _suffixes() -> PublicSuffixList:
 
 def host_of(address: str) -> str:
     """Return the host of a URL or of a bare address in lower case, "" where there is none."""
-    rest = _SCHEME.sub("", address[:2_048].strip(), count=1)
+    address = address[:2_048].strip()
+    scheme = _SCHEME.match(address)
+    if scheme and scheme[1] and not _WEB.fullmatch(scheme[1]):
+        return ""
+    rest = _SCHEME.sub("", address, count=1)
     authority = _HOST_END.split(rest, maxsplit=1)[0].rpartition("@")[2]
     host = authority.partition(":")[0].lower().strip(".")
     return host if len(host) <= _MAX_HOST_CHARS and "." in host else ""

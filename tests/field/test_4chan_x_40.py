@@ -59,6 +59,7 @@ SPELLINGS = (
     *("[badshop-77].com", '"badshop-77".com', "(badshop-77).(com)", "«badshop-77».com"),
     *("badshop-77(dot)(com)", "[badshop-77] [dot] [com]", "<badshop-77>.com", "badshop-77(.com)"),
     *(f"See badshop-77 ({dot}) com" for dot in DOT_WORDS),
+    "[a](intent://badshop-77.com/#Intent;scheme=https;end)",
     *("badshop-77(.)com", "See [badshop-77].com/claim", f"badshop-77.com &#{'1' * 5_000}"),
 )
 OTHERS = (

@@ -83,6 +83,8 @@ def test_finds_a_link_however_it_is_written(text, written, domain):
         "ASP.NET and System.IO since v1.2.3",
         "write to ana@example.com",
         "e.g. this, i.e. that... and so on.So it goes",
+        "![IMG|690x388](upload://xYz12abc34567890abcdefg.jpeg)",
+        "[a](javascript://a.com/%0aalert(1)) <a href='view-source://a.com'>b</a>",
     ],
 )
 def test_takes_no_file_member_or_missing_space_for_a_link(text):
