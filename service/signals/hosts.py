@@ -117,8 +117,15 @@ _WRITTEN_DOT = re.compile(
     rf"[ \t]{{0,3}}+[\[({{<*_~-][ \t]{{0,2}}+(?:\.|{_DOT}|{_BRACKETED_DOT})[ \t]{{0,2}}[\])}}>*_~-]"
     rf"[ \t]{{0,3}}|[ \t]{{1,3}}+(?:{_DOT})[ \t]{{1,3}}"
     rf"|(?<=[a-z0-9])(?:{_UNSPACED_DOT})(?=[a-z0-9])"
-    r"|[ \t]{1,3}+\.[ \t]{0,3}(?=\w)",
+    r"|(?<!\b\w)[ \t]{1,3}+\.[ \t]{0,3}(?=\w)",
     re.IGNORECASE,
+)
+# No name is the end of "can't.Me too", nor the last word of a sentence before the next one without
+# a blank between: "no notion.So we", "iPhone X.Com ele". With "http", "www" or a path it is one.
+_SENTENCE_END = re.compile(
+    r"(?<=\w)(?:[\"'’ʼ´`]|&(?:#0?39|#x27|#8217|apos|rsquo);)[^\W\d_]{1,2}(?=\.)"
+    r"|(?<![\w./@:-])[^\W\d_]{1,63}+"
+    r"(?=\.[A-Z][a-z]{1,17}+(?:['’]\w|,?[ \t]{1,3}(?:[^\W\d_A-Z]|I\b)))"
 )
 # Beside a name other words may stand unparted in scripts without spaces ("请看badshop.com吧"), and
 # a domain may be in such a script itself: every text is read both ways.
@@ -224,7 +231,8 @@ def _readings(text: str, *, loosely: bool) -> tuple[str, ...]:
         texts.append(b"\n".join(packed).decode("utf-8", "replace"))
     texts = [_USER_INFO.sub("", _SLASHES.sub("//", one)) for one in dict.fromkeys(texts)]
     texts += [_WRITTEN_DOT.sub(".", _OTHER_DOTS.sub(".", one)) for one in texts]
-    return tuple(dict.fromkeys(one.lower() for one in texts if "." in one))
+    texts = [_SENTENCE_END.sub(" ", one).lower() for one in texts if "." in one]
+    return tuple(dict.fromkeys(texts))
 
 
 def _bare(text: str) -> str:

@@ -81,6 +81,11 @@ NOT_NAMED = (
     *(("it.net", "We ported it (.NET 8) last year"), ("it.net", "my degree in IT/.NET")),
     *(("it.net", "do it (.NET)"), ("it.net", 'it ".NET Core"'), ("it.net", '"it"."net"')),
     *(("art.com", 'He loves "modern art".Com certeza'), ("the.com", 'In the ".com" era')),
+    *(("t.me", "I really can't.Me and my brother tried"), ("t.me", "I can&#8217;t.me too")),
+    *(("t.me", "I can’t . Me too."), ("x.com", "O meu é o iPhone X.Com ele o app abre normal")),
+    *(("notion.so", "We had no notion.So, we tried it"), ("bit.ly", "I ate a bit.Ly said so")),
+    *(("notion.so", "We had no notion . So we tried it"), ("x.com", "The axis is x . Com isso")),
+    *(("medium.com", "Take size medium.Com certeza"), ("s.to", "“It’s.To be sure, try it")),
     *(("bit.ly", "a bit (.ly)"), ("us.com", "tell us (.com)"), ("user.to", "(user).to.be")),
 )
 
@@ -88,6 +93,20 @@ NOT_NAMED = (
 @pytest.mark.parametrize(("domain", "text"), NOT_NAMED)
 def test_code_and_prose_name_no_domain(domain, text):
     assert domain not in map(domain_of, named_hosts(text, loosely=True))
+
+
+@pytest.mark.parametrize(
+    ("domain", "text"),
+    [
+        *(("t.me", "On 't.me/a' and l’https://t.me/b"), ("t.me", "<a href='t.me/a'>a</a>")),
+        *(("medium.com", "See www.medium.Com now"), ("medium.com", "See https://medium.Com now")),
+        *(("medium.com", "On Medium.Com/a now"), ("medium.com", "See MEDIUM.COM now")),
+        *(("medium.com", "See Medium.Com"), ("badshop-7.com", "See badshop-7.Com now")),
+        *(("badshop.com", "l’badshop.com"), ("badshop.com", "See badshop . com now")),
+    ],
+)
+def test_a_name_of_letters_alone_is_seen_where_no_sentence_ends(domain, text):
+    assert domain in map(domain_of, named_hosts(text, loosely=True))
 
 
 @pytest.fixture
@@ -125,6 +144,7 @@ def test_the_authors_own_address_and_name_count(outcome, author):
         *("a", "a.", "//a@", "> a.b\n", "a [dot] ", "%25", "。", "&amp;", "-_.", " .", "字.", "@"),
         *("a-8,", "<", "ぁ字.", "дa", "aHR0c", "\u2665."),
         *("http:", "\\\\a@", '~".', "\u202ea", "=aHR0", "-3A__", "ב-1", "<a\t>", "/abcdefgh."),
+        *("a't.", "a.Com ", "a'", " ."),
     ],
 )
 def test_a_megabyte_is_read_in_linear_time(part):
