@@ -30,8 +30,9 @@ class Contact:
 _PROVIDERS = word_list("mail_providers")
 # "<email>" and "<phone>" are what exports of moderated comments leave in place of the real ones.
 _EMAIL = re.compile(
-    # What follows another "@" is a handle of the fediverse, but for the mail of a big provider.
-    r"(?<![\w.+-])(?:(?<!@)|(?=[\w.+-]{1,64}@(?:gmail|googlemail|yahoo|hotmail|outlook|proton"
+    # What follows another "@" or a group's "!" is a handle of the fediverse, but for the mail of a
+    # big provider.
+    r"(?<![\w.+-])(?:(?<!@)(?<!(?<!\w)!)|(?=[\w.+-]{1,64}@(?:gmail|googlemail|yahoo|hotmail|outlook|proton"
     r"|protonmail|icloud|yandex|mail|gmx|aol|163|qq)\.))[A-Za-z0-9][\w.+-]{0,63}"
     r"@[A-Za-z0-9][A-Za-z0-9-]{0,62}(?:\.[A-Za-z0-9-]{2,63}){1,4}"
     r"|<email>"

@@ -12,24 +12,38 @@ from service.signals.hosts import domain_of, host_of, registered_domain, sounds_
 from service.signals.text import Range, inside, shielded_ranges
 from service.signals.wordlists import word_list, wordset
 
-_NAME = r"@[\w][\w.-]{0,63}"
+# "!" stands before the groups of Lemmy.
+_NAME = r"[@!][\w][\w.-]{0,63}"
 _SERVER = r"@[A-Za-z0-9][A-Za-z0-9-]{0,62}(?:\.[A-Za-z0-9-]{1,63}){1,4}(?![\w@-])"
 _PLAIN = re.compile(rf"(?<![\w@./+-])({_NAME})({_SERVER})")
 _ADDRESSEES = re.compile(
     rf"\A\s*(?:<(?:p|br|span)\b[^<>]{{0,200}}>\s*)*(?:{_NAME}{_SERVER}[\s,:]*)+"
 )
 _LINKED = re.compile(
-    r"([@#]?)<a\s([^<>]{1,1000})>((?:<[^<>]{0,200}>|[^<>\n]){1,200}?)</a\s{0,8}>", re.IGNORECASE
+    r"(?P<sign>[@#!]?)(?:<span\b[^<>]{0,200}>)?"
+    r"(?P<anchor><a\s(?P<told>[^<>]{1,1000})>(?P<shown>(?:<[^<>]{0,200}>|[^<>\n]){1,200}?)</a\s{0,8}>)",
+    re.IGNORECASE,
 )
 _CLASS = re.compile(r"\bclass\s{0,4}=\s{0,4}[\"']?([^\"'<>]{0,200})", re.IGNORECASE)
 _HREF = re.compile(r"\bhref\s{0,8}=\s{0,8}[\"']?([^\"'\s<>]+)", re.IGNORECASE)
 _ANY_TAG = re.compile(r"<[^<>]{0,1000}>")
 # As Mastodon, Misskey, Pleroma, Friendica, Lemmy and WordPress name the pages of their people.
 _PROFILE = re.compile(
-    r"(?:https?:)?//[^/?#]{1,253}/(?:@|~|(?:users?|u|profiles?|author|people|accounts|channel)/@?)"
+    r"(?:https?:)?//[^/?#]{1,253}/(?:@|~|(?:users?|u|profiles?|author|people|accounts|channel|c|m)/@?)"
     r"([^/?#]{1,100})/?\Z",
     re.IGNORECASE,
 )
+# Pixelfed and WriteFreely name them alone. Ghost and WordPress are one person's, at the top; others
+# count theirs: Threads, Bridgy Fed, Pixelfed, WordPress.
+_BARE = re.compile(r"(?:https?:)?//[^/?#]{1,253}/([^/?#]{0,100})/?\Z", re.IGNORECASE)
+_COUNTED = re.compile(
+    r"(?:https?:)?//[^/?#]{1,253}/(?:(?:ap/users|i/web/profile)/\d{1,20}|ap/did:[\w:.-]{1,100}"
+    r"|\?author=\d{1,10})/?\Z",
+    re.IGNORECASE,
+)
+_HANDLE = re.compile(r"[@!]{1,2}[\w.-]{1,64}(?:@[\w.-]{1,253})?\Z")
+# Hubzilla and Friendica show a name behind the sign.
+_MOST_IN_A_NAME = 3
 # As Mastodon, Pixelfed, Misskey and WordPress name the pages of a hashtag.
 _HASHTAG = re.compile(
     r"(?:https?:)?//[^/?#]{1,253}/(?:[a-z]{1,20}/){0,2}(?:hash)?tags?/([^/?#]{1,300})/?"
@@ -39,6 +53,8 @@ _HASHTAG = re.compile(
 # "techhub.social" and "masto.host" are servers, no sellers.
 _OF_SERVERS = re.compile(r"hub|hosting|host|stream|service")
 _MAX_MENTIONS = 100
+_SIGNS = ("@", "!")
+_MENTIONS = frozenset({"mention", "user-mention"})
 
 
 def is_profile(url: str) -> bool:
@@ -49,39 +65,76 @@ def is_profile(url: str) -> bool:
 def _linked(text: str, own_host: str = "") -> Iterator[tuple[int, int, bool]]:
     """Yield the anchors that a server wrote for `@name` and `#word`, True for the latter.
 
-    A class alone proves nothing, as anybody can type it: each leads to that person's profile, or
-    to the page of that hashtag. Lemmy writes no class, but shows the server.
+    A class or a sign before the anchor alone proves nothing, as anybody can type it: each leads to
+    that person's profile, or to the page of that hashtag. Lemmy writes no class, but shows the
+    server.
     """
     if "<" not in text:
         return
     for match in islice(_LINKED.finditer(text), _MAX_MENTIONS):
-        classes, href = _CLASS.search(match[2]), _HREF.search(match[2])
+        classes, href = _CLASS.search(match["told"]), _HREF.search(match["told"])
         if not href:
             continue
-        url = unescape(href[1])
-        shown = match[1] + unescape(_ANY_TAG.sub("", match[3])).strip()
-        is_marked = shown.lower().endswith(f"@{host_of(url)}") or (
-            classes and {"mention", "hashtag"}.intersection(classes[1].lower().split())
-        )
-        if is_marked and _leads_to(shown, url, own_host):
-            yield match.start() + len(match[1]), match.end(), shown.startswith("#")
+        url, sign = unescape(href[1]), match["sign"]
+        shown = sign + unescape(_ANY_TAG.sub("", match["shown"])).strip()
+        named = frozenset(classes[1].lower().split() if classes else ())
+        is_mention = not named.isdisjoint(_MENTIONS)
+        is_at_home = shown.lower().endswith(f"@{host_of(url).removeprefix('www.')}")
+        if not (sign or is_mention or is_at_home or "hashtag" in named):
+            continue
+        if _leads_to(shown, url, own_host) or (
+            _is_page_of(shown, url) if is_mention else sign and _is_named(shown, url)
+        ):
+            yield *match.span("anchor"), shown.startswith("#")
 
 
 def _leads_to(shown: str, url: str, own_host: str) -> bool:
     """Return True if an address is the page of the person or the hashtag that is shown."""
     host = host_of(url)
-    if shown.startswith("@"):
+    if shown.startswith(_SIGNS):
         if own_host and host == own_host:
             return True
-        page, name = _PROFILE.match(url), shown[1:].lstrip("@").partition("@")[0]
+        page, name = _PROFILE.match(url), _name_of(shown)
     elif shown.startswith("#"):
         page, name = _HASHTAG.match(url), shown[1:]
     else:
         return False
-    if page is None or unquote(page[1]).partition("@")[0].casefold() != name.casefold():
+    return page is not None and _has_name(page, name) and not _sells(host)
+
+
+def _is_page_of(handle: str, url: str) -> bool:
+    """Return True if an address may be the page of the person whom a server marked as such."""
+    host = host_of(url)
+    if not _HANDLE.match(handle) or _sells(host):
         return False
+    page, name = _BARE.match(url), _name_of(handle)
+    if page is None:
+        return _COUNTED.match(url) is not None
+    return _has_name(page, name) if page[1] else name in ("index", host)
+
+
+def _is_named(shown: str, url: str) -> bool:
+    """Return True if an address is the profile of the person whose names are shown."""
+    page, names = _PROFILE.match(url), _name_of(shown).split()
+    return (
+        page is not None
+        and 0 < len(names) <= _MOST_IN_A_NAME
+        and _has_name(page, names[0])
+        and not _sells(host_of(url))
+    )
+
+
+def _name_of(handle: str) -> str:
+    return handle.lstrip("@!").partition("@")[0]
+
+
+def _has_name(page: re.Match[str], name: str) -> bool:
+    return unquote(page[1]).partition("@")[0].casefold() == name.casefold()
+
+
+def _sells(host: str) -> bool:
     label = registered_domain(host).partition(".")[0] or host
-    return not sounds_commercial(f"{_OF_SERVERS.sub('', label)}.example")
+    return sounds_commercial(f"{_OF_SERVERS.sub('', label)}.example")
 
 
 def without_mentions(text: str, own_host: str = "") -> str:

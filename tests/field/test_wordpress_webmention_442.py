@@ -207,6 +207,21 @@ MENTION = (
         ),
         "@mara@blog.example @kai@chaos.social Danke!",
         "Danke an @mara@blog.example",
+        "Danke an !heating@blog.example",
+        '<a href="https://blog.example/c/pumps">!pumps@blog.example</a> Danke!',
+        '<a href="https://www.blog.example/@mara">@mara@blog.example</a> Danke!',
+        '<a href="https://blog.example/u/mara" class="user-mention">@mara</a> Danke!',
+        '<a href="https://pixelfed.social/mara" class="u-url mention">@mara</a> Danke!',
+        '<a href="https://pixelfed.social/i/web/profile/12" class="mention">@mara</a> Danke!',
+        '<a href="https://blog.example/ap/users/17/" class="mention">@<span>mara</span></a> Danke!',
+        '<a href="https://blog.example/ap/did:plc:ab" class="mention">@mara.b.example</a> Danke!',
+        '<a href="https://ap.blog.example/" class="mention">@<span>index</span></a> Danke!',
+        '<a href="https://blog.example/?author=1" class="mention">@<span>mara</span></a> Danke!',
+        (
+            '@<span class="vcard"><a href="https://blog.example/profile/mara" class="url mention">'
+            '<span class="fn">mara</span></a></span> Danke!'
+        ),
+        '@<a class="u-url" href="https://blog.example/channel/mara">Mara M.</a> Danke!',
     ],
 )
 def test_an_addressee_is_no_link_and_no_e_mail_address(text):
@@ -237,6 +252,12 @@ def test_whoever_is_linked_at_the_posts_own_site_is_an_addressee(page):
         '<a class="hashtag" href="https://cheap-loans.shop/tags/loans">#loans</a>',
         '<a class="mention" href="https://loans.example.com/@loans">cheap loans</a>',
         '<a href="https://loans.example.com/@loans">@loans</a>',
+        '@<a href="https://loans.example.com/@other">loans</a>',
+        '@<a href="https://loans.example.com/@loans">Loans, cheap and fast</a>',
+        '<a class="mention" href="https://loans.example.com/other">@loans</a>',
+        '<a class="mention" href="https://loans.example.com/">@loans</a>',
+        '<a class="mention" href="https://loans.example.com/ap/users/1">@cheap loans</a>',
+        '<a class="mention" href="https://cheap-loans.shop/ap/users/1">@loans</a>',
     ],
 )
 def test_a_class_alone_makes_no_mention(text):
@@ -249,7 +270,13 @@ def test_a_mail_address_is_one_with_a_sign_before_it_too(text):
 
 
 def test_hostile_markup_takes_no_time():
-    for text in ("<a mention " * 6_000, "@a@b." * 12_000, '<a class="mention">@' * 3_000):
+    for text in (
+        "<a mention " * 6_000,
+        "@<span>" * 9_000,
+        "!a@b." * 12_000,
+        "@a@b." * 12_000,
+        '<a class="mention">@' * 3_000,
+    ):
         comment = make_comment(text, kind=CommentKind.LIKE)
         assert len(model_input(comment).text) == len(text)
         assert judged_text(comment) == comment
