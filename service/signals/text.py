@@ -47,11 +47,16 @@ ALONE = "\u0e00-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900
 MARKS = _marks_below(0xE00)
 # They spell how a word sounds, or only draw it out, and most writers leave them out.
 _LEFT_OUT = re.compile("[\u0307\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06ed]")
-# The two i of Turkish in either case; katakana's dot and fillers of Hangul stand between words.
-_ALIKE = str.maketrans("\u0130\u0131\u30fb\u115f\u1160", "ii   ")
+# The two i of Turkish in either case; katakana's dot, fillers of Hangul and the hyphen and other
+# marks of Hebrew stand between words.
+_ALIKE = str.maketrans("\u0130\u0131\u30fb\u115f\u1160\u05be\u05c0\u05c3\u05c6", "ii" + " " * 7)
 _ACCENT = re.compile("(?<=[\u0308\u0370-\u052f\u0600-\u06ff])[\u0301\u0653-\u0655]")
 _CEDILLA = {0x327: 0x326}
+# Persian keyboards and Arabic ones write yeh and kaf differently; most Russians write no yo.
+_SPELT_ALIKE = str.maketrans("يىكёЁ", "ییکеЕ")
 _TO_CYRILLIC = str.maketrans("acehikmoptxy", "асеһікмортху")
+_TO_GREEK = str.maketrans("abehikmnoptuvxyz", "αβεηικμνορτυνχυζ")
+_GREEK = re.compile("[\u0370-\u03ff]")
 _UNSPACED = re.compile(f"[{ALONE}]")
 _HAN = re.compile("[\u3400-\u9fff\uf900-\ufaff]")
 _WORD = re.compile(rf"[{ALONE}]|[^\W_{ALONE}](?:[^\W_{ALONE}]|[{MARKS}])*+")
@@ -96,15 +101,20 @@ def readings_of(text: str) -> tuple[tuple[str, ...], ...]:
 def alike_words(text: str) -> tuple[str, ...]:
     """Return the words of a folded text without accents and letters in which spellings differ.
 
-    Those are Greek and Russian stress, hamza and madda on Arabic letters, cedillas for Romanian
-    commas, and Latin letters in a Cyrillic word.
+    Those are Greek and Russian stress, Russian yo, hamza and madda on Arabic letters, Arabic yeh
+    and kaf for Persian ones, cedillas for Romanian commas, and Latin letters in a Cyrillic or a
+    Greek word.
     """
     plain = folded(text)
     if not plain.isascii():
         bare = _ACCENT.sub("", unicodedata.normalize("NFD", plain))
-        plain = unicodedata.normalize("NFC", bare.translate(_CEDILLA))
-    words = words_of(plain)
-    return tuple(one.translate(_TO_CYRILLIC) if MIXED.search(one) else one for one in words)
+        plain = unicodedata.normalize("NFC", bare.translate(_CEDILLA)).translate(_SPELT_ALIKE)
+    return tuple(
+        one
+        if not MIXED.search(one)
+        else one.translate(_TO_GREEK if _GREEK.search(one) else _TO_CYRILLIC)
+        for one in words_of(plain)
+    )
 
 
 _OTHER = "\u0370-\u03ff\u0400-\u04ff\u0531-\u0587"
