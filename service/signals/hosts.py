@@ -11,7 +11,7 @@ from publicsuffixlist import PublicSuffixList
 
 from models.undisguise import plain_letter, undisguise
 from service.domain.text import unescape
-from service.signals.text import ALONE, MARKS, NOT_SHOWN, without_markup
+from service.signals.text import ALONE, MARKS, NOT_SHOWN, TO_CYRILLIC, without_markup
 from service.signals.wordlists import word_list
 
 # 253 is the longest name that DNS can carry.
@@ -152,7 +152,10 @@ _PROSE_DOT = re.compile(
     r"|((?<![\w-])(?=[^\W\d_]{0,62}+[\d-])[\w-]{6,63}+)(?:,|\.\s{1,3}|\s{1,3}\.)(?=[a-z]|[A-Z]{2})"
 )
 # Other full stops, symbols and emoji, and the English word where it can be no other.
-_SIGNS = "\u00b0\u06d4\u1390\u22c5\ua4f8\u25a0-\u27bf\u2b00-\u2bff\U0001f300-\U0001faff"
+_SIGNS = (
+    "\u00b0\u0589\u06d4\u0964\u1362\u1390\u22c5\ua4f8\u25a0-\u27bf\u2b00-\u2bff"
+    "\U0001f300-\U0001faff"
+)
 _SIGN_DOT = re.compile(
     rf"(?<=\w)(?:[{_SIGNS}]{{1,2}}|[{_SIGNS}]{{0,2}}\.[{_SIGNS}]{{1,2}})(?=\w)"
     r"|(?i:(?<=[a-z0-9])dot(?=(?:com|net|org|info)\b))|[ \t][\"'“‘|](?:\.|dot)[\"'”’|][ \t]"
@@ -165,6 +168,7 @@ _ENCLOSED = re.compile(
     r"(?![A-Z][a-z])((?:com?\.)?[^\W_]{2,63}+)\]?+(?![\w(\[]|\.\w)"
 )
 _ANY_TAG = re.compile(r"<[^<>]*+>")
+_HYPHENS = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2212\u207b", "-"))
 _APART = re.compile(r"(?<=\b\w)[ \t](?=\w\b)")
 # No registry sells names of Latin and these letters. A single one may be a Latin letter disguised.
 _GLUED = re.compile(
@@ -177,6 +181,7 @@ _BASE64 = re.compile(
 )
 # No top-level domain has a digit or letters of two scripts.
 _LIKE_LATIN = str.maketrans("0асеіјкмнорѕтху", "oaceijkmhopstxy")
+_CYRILLIC = re.compile("[\u0400-\u04ff]")
 # They write "." as "-" and "-" as "--".
 _PROXIED = re.compile(r"(.+)\.(?:translate\.goog|cdn\.ampproject\.org)")
 # Before a name in Chinese or Japanese other words end with these; anything else may be a part.
@@ -243,8 +248,9 @@ def _bare(text: str) -> str:
 
 def _loose(text: str) -> str:
     """Return the text with all that may be meant as a dot as one, and split between scripts."""
-    text = _PROSE_DOT.sub(r"\1\2.", _GLUED.sub(" ", _APART.sub("", text)))
-    text = _WRITTEN_DOT.sub(".", _SIGN_DOT.sub(".", text).translate(_BESIDE))
+    text = _SIGN_DOT.sub(".", _APART.sub("", text.translate(_HYPHENS)))
+    text = _PROSE_DOT.sub(r"\1\2.", _GLUED.sub(" ", text))
+    text = _WRITTEN_DOT.sub(".", text.translate(_BESIDE))
     return _ENCLOSED.sub(r"\1\2.\3", text)
 
 
@@ -252,6 +258,8 @@ def _likely_hosts(host: str) -> list[str]:
     """Return the host, and those it may mean: behind a proxy, in look-alikes, after other words."""
     name, _, last = host.rpartition(".")
     hosts = [host, f"{name}.{last.translate(_LIKE_LATIN)}"]
+    if _CYRILLIC.search(last):
+        hosts.append(host.translate(TO_CYRILLIC))
     if re.match(f"[{ALONE}]{{3}}", last):
         hosts.append(f"{name}.{last[:2]}")
     if proxied := _PROXIED.fullmatch(host):

@@ -54,7 +54,7 @@ _ACCENT = re.compile("(?<=[\u0308\u0370-\u052f\u0600-\u06ff])[\u0301\u0653-\u065
 _CEDILLA = {0x327: 0x326}
 # Persian keyboards and Arabic ones write yeh and kaf differently; most Russians write no yo.
 _SPELT_ALIKE = str.maketrans("يىكёЁ", "ییکеЕ")
-_TO_CYRILLIC = str.maketrans("acehikmoptxy", "асеһікмортху")
+TO_CYRILLIC = str.maketrans("acehikmoptxy", "асеһікмортху")
 _TO_GREEK = str.maketrans("abehikmnoptuvxyz", "αβεηικμνορτυνχυζ")
 _GREEK = re.compile("[\u0370-\u03ff]")
 _UNSPACED = re.compile(f"[{ALONE}]")
@@ -112,7 +112,7 @@ def alike_words(text: str) -> tuple[str, ...]:
     return tuple(
         one
         if not MIXED.search(one)
-        else one.translate(_TO_GREEK if _GREEK.search(one) else _TO_CYRILLIC)
+        else one.translate(_TO_GREEK if _GREEK.search(one) else TO_CYRILLIC)
         for one in words_of(plain)
     )
 

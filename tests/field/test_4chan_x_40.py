@@ -102,10 +102,18 @@ def test_code_and_prose_name_no_domain(domain, text):
         *(("medium.com", "See www.medium.Com now"), ("medium.com", "See https://medium.Com now")),
         *(("medium.com", "On Medium.Com/a now"), ("medium.com", "See MEDIUM.COM now")),
         *(("medium.com", "See Medium.Com"), ("badshop-7.com", "See badshop-7.Com now")),
+        *(("badshop.com", f"See badshop{dot}com") for dot in "\u0964\u06d4\u0589"),
+        *(
+            ("badshop-77.com", f"See badshop{one}77.com")
+            for one in "\u2010\u2011\u2013\u2212\u207b"
+        ),
+        *(("казино-бонус.рф", f"{one}.рф") for one in ("kазино-бонус", "казино\u2011бонус")),
+        ("badshop-77.com", "See–badshop-77.com"),
+        ("казино-бонус.рф", "казино-бонyc.рф"),
         *(("badshop.com", "l’badshop.com"), ("badshop.com", "See badshop . com now")),
     ],
 )
-def test_a_name_of_letters_alone_is_seen_where_no_sentence_ends(domain, text):
+def test_a_name_is_seen_in_other_hyphens_and_letters_and_where_no_sentence_ends(domain, text):
     assert domain in map(domain_of, named_hosts(text, loosely=True))
 
 
