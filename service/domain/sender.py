@@ -127,7 +127,7 @@ IpAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 _NETWORK_BITS = {4: 24, 6: 64}
 _WIDE_BITS = 48
 # IPv4 with a port, and IPv6 in brackets with or without one (RFC 3986, section 3.2.2).
-_WITH_PORT = re.compile(r"([0-9.]+):[0-9]{1,5}|\[([0-9A-Fa-f:.]+)(?:%[^\]]*)?\](?::[0-9]{1,5})?")
+_WITH_PORT = re.compile(r"([0-9.]+):[0-9]{0,5}|\[([0-9A-Fa-f:.]+)(?:%[^\]]*)?\](?::[0-9]{0,5})?")
 _GMAIL = frozenset({"gmail.com", "googlemail.com"})
 # An IPv6 address that ends with an IPv4 address has 45 characters; a zone may follow.
 _MOST_ADDRESS_CHARS = 64
@@ -196,10 +196,16 @@ def normal_email(email: str) -> str:
 def _email_parts(email: str) -> tuple[str, str]:
     plain = unicodedata.normalize("NFKC", email).lower()
     plain = "".join(one for one in plain if unicodedata.category(one)[0] not in "CZ")
+    name, _, domain = bare_email(plain).rpartition("@")
+    return name, normal_domain(domain) or domain.rstrip(".")
+
+
+def bare_email(email: str) -> str:
+    """Return the address without `mailto:`, a name around `<…>` and what ends it in a list."""
+    plain = email.strip().rstrip(",; ")
     if plain.endswith(">"):
         plain = plain[plain.rfind("<") + 1 : -1]
-    name, _, domain = plain.removeprefix("mailto:").rpartition("@")
-    return name, normal_domain(domain) or domain.rstrip(".")
+    return plain.removeprefix("mailto:")
 
 
 def _account(

@@ -20,6 +20,8 @@ from service.domain.list_entry import EntryKind
     ("given", "kept"),
     [
         *(("en_US", "en-US"), ("de_DE_formal", "de-DE-formal"), ("pt_BR.UTF-8", "pt-BR")),
+        *((" de ", "de"), ("en-US,en;q=0.9", "en-US"), ("en,de", "en"), ("fr;q=1", "fr")),
+        *(("*", None), ("undefined", None), ("null", None), ("N/A", None), (" ", None)),
         *(("", None), ("C.UTF-8", None), ("x-klingon", "x-klingon"), ("i-hak", "i-hak")),
     ],
 )
@@ -63,6 +65,10 @@ def test_the_zero_time_of_a_program_is_no_date(submit, zero):
         ),
         *(("written_at", {"written_at": f"2026-03-01T12:29:59{x}"}) for x in ("-02:60", "+0577")),
         *(("author.email", {"author": {"email": e}}) for e in (" @x.example", "ann@\u2060 ", "@")),
+        *(
+            ("author.email", {"author": {"email": f"ann@x.example{more}"}})
+            for more in (", bob@y.example", ";bob@y.example", " bob@y.example", ",y.example")
+        ),
         ("post.published_at", {"post": {"published_at": "9999-12-31T00:00:00Z"}}),
         ("post.url", {"post": {"url": "vbscript:x"}}),
         ("author.email", {"author": {"email": "not a mail"}}),
@@ -127,6 +133,7 @@ def key_of(submit):
     ("given", "meant"),
     [
         ("203.0.113.9:443", "203.0.113.9"),
+        ("203.0.113.9:", "203.0.113.9"),
         ("203.0.113.9, 198.51.100.7", "203.0.113.9"),
         ("[2001:db8::1]:8443", "2001:db8::1"),
         ("2001:db8::1%eth0", "2001:db8::1"),
@@ -141,9 +148,36 @@ def test_an_address_is_read_whatever_is_written_around_it(key_of, given, meant):
     assert key_of(given) == key_of(meant)
 
 
-@pytest.mark.parametrize("given", ["", "unknown", "-", "unix:", "_hidden, unknown", None])
+@pytest.mark.parametrize(
+    "given",
+    [
+        *("", "unknown", "-", "unix:", "_hidden, unknown", "undefined", "N/A", "(null)"),
+        *("localhost", "undefined, localhost", None),
+    ],
+)
 def test_an_unknown_address_is_none(key_of, given):
     assert key_of(given) is None
+
+
+ZED = "zedquux@gmail.com"
+
+
+@pytest.mark.parametrize("given", ["", " ", "undefined", "n/a", "-"])
+def test_an_unknown_e_mail_is_none(submit, given):
+    assert submit(author={"email": given}).comment.sender.email_key is None
+
+
+@pytest.mark.parametrize(
+    "given", ["Zed <zed.quux@gmail.com>", "zed.quux@gmail.com, ", "zed.quux @gmail.com;"]
+)
+def test_what_stands_around_an_e_mail_is_no_part_of_it(submit, given):
+    keys = {submit(author={"email": e}).comment.sender.email_key for e in (given, ZED)}
+
+    assert len(keys) == 1
+
+
+def test_a_long_user_agent_is_cut(submit):
+    assert submit(user_agent="x" * 9_000).comment.user_agent == "x" * 1_000
 
 
 @pytest.mark.parametrize(

@@ -41,6 +41,7 @@ from service.web.edge.fields import (
     MAX_EMAIL_CHARS,
     Moment,
     is_email,
+    is_unknown,
     is_web_address,
     known_date,
     language_tag,
@@ -59,7 +60,12 @@ _MOST_AHEAD_OF_POST = timedelta(days=365)
 
 # A BCP 47 tag, or a locale as WordPress and POSIX write it.
 _TAG = r"([A-Za-z]{2,8}|[IXix][-_][A-Za-z0-9]{1,8}|C)([-_][A-Za-z0-9]{1,8}){0,8}"
-LOCALE = rf"^({_TAG}([.@][A-Za-z0-9.@_-]{{1,40}})?)?$"
+# Or no value, or a list as `Accept-Language` is one, of which the first counts. Imports match it in
+# Python, so no blank may belong to two parts: that takes time.
+_NO_LANGUAGE = r"\*|-|\(null\)|[Uu]ndefined|[Nn]/[Aa]"
+_FIRST = rf"({_TAG}([.@][A-Za-z0-9.@_-]{{1,40}})?|{_NO_LANGUAGE})\s{{0,9}}"
+_MORE = r"[,;]\s{0,9}(([A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8}){0,8}|\*|q=[0-9.]{1,5})\s{0,9})?"
+LOCALE = rf"^\s{{0,9}}({_FIRST})?({_MORE}){{0,99}}$"
 
 
 def _within_text_limit(text: str) -> str:
@@ -100,9 +106,15 @@ def _no_version(site_comment_id: str) -> str:
 
 
 def _email(given: str) -> str:
-    if given and not is_email(given):
+    if is_unknown(given):
+        return ""
+    if not is_email(given):
         raise PydanticCustomError("email", "is not an e-mail address")
     return given
+
+
+def _cut_agent(given: str) -> str:
+    return given[:1_000]
 
 
 def _within_max_wait(seconds: float) -> float:
@@ -263,11 +275,15 @@ class CommentRequest(Request):
     address: Address | None = Field(
         default=None,
         description="The IP address it was sent from; only keyed hashes of it are stored. A port "
-        "is ignored. Of a proxy's list, the first address is used. Empty or `unknown` is no "
-        "address.",
+        "is ignored. Of a proxy's list, the first address is used. Empty, `unknown`, `undefined` "
+        "and `localhost` are no address.",
         examples=["203.0.113.9"],
     )
-    user_agent: str | None = Field(default=None, max_length=1_000, examples=["Mozilla/5.0"])
+    user_agent: Annotated[str, AfterValidator(_cut_agent)] | None = Field(
+        default=None,
+        description="The first 1,000 characters are kept.",
+        examples=["Mozilla/5.0"],
+    )
     written_at: Annotated[Moment, AfterValidator(_not_ahead(MOST_AHEAD, "written"))] | None = Field(
         default=None,
         description="When it was written (RFC 3339).",
@@ -275,7 +291,8 @@ class CommentRequest(Request):
     )
     language: Locale | None = Field(
         default=None,
-        description="A BCP 47 tag such as `en` or `pt-BR`, or a locale such as `en_US`.",
+        description="A BCP 47 tag such as `en` or `pt-BR`, or a locale such as `en_US`. Of a list, "
+        "such as a browser's `Accept-Language`, the first counts.",
         examples=["en"],
     )
     reply_to: SiteId | None = Field(

@@ -9,11 +9,13 @@ from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 from pydantic_core import PydanticCustomError
 from werkzeug.routing import BaseConverter
 
-from service.domain.sender import parse_address
+from service.domain.sender import bare_email, parse_address
 from service.domain.text import unescape
 
 MAX_EMAIL_CHARS = 320
-_UNKNOWN = frozenset({"", "-", "unknown", "null", "none"})
+_UNKNOWN = frozenset({"", "-", "*", "unknown", "undefined", "null", "(null)", "none", "n/a"})
+# A server that is not behind a proxy, or a program that knows no visitor.
+_NO_CLIENT = _UNKNOWN | {"localhost"}
 # The client's address among the parameters of `Forwarded`, and its obfuscated names (RFC 7239,
 # sections 4 and 6).
 _FORWARDED = re.compile(r'(?:^|;)\s*for="?([^";]*)', re.IGNORECASE)
@@ -33,7 +35,7 @@ def read_address(given: str) -> str | None:
     for part in given.split(","):
         client = _FORWARDED.search(part)
         parts.append((client[1] if client else part).strip(' \t\r\n"'))
-    named = [p for p in parts if p.lower() not in _UNKNOWN and not p.startswith(_HIDDEN)]
+    named = [p for p in parts if p.lower() not in _NO_CLIENT and not p.startswith(_HIDDEN)]
     return str(parse_address(named[0])) if named else None
 
 
@@ -46,8 +48,13 @@ def valid_address(given: str | None) -> str | None:
 
 
 def valid_email(given: str | None) -> str | None:
-    """Return an e-mail address, or None if it is too long or has no name, @ or domain."""
+    """Return an e-mail address, or None if it is too long or not one address."""
     return given if given and len(given) <= MAX_EMAIL_CHARS and is_email(given) else None
+
+
+def is_unknown(given: str) -> bool:
+    """Return True for blanks and for the words that programs write for a missing value."""
+    return given.strip().lower() in _UNKNOWN
 
 
 def cut(given: str | None, length: int) -> str | None:
@@ -70,15 +77,23 @@ def is_web_address(given: str) -> bool:
 
 
 def is_email(given: str) -> bool:
-    """Return True if there is text on both sides of an @ (RFC 5321, section 2.3.11)."""
-    name, _, domain = "".join(filter(str.isprintable, given)).rpartition("@")
-    return bool(name.strip() and domain.strip())
+    """Return True if there is text on both sides of the only @ (RFC 5321, section 2.3.11).
+
+    Of several addresses in one, none would be found again by itself, so they are no address.
+    """
+    plain = "".join(filter(str.isprintable, bare_email(given)))
+    name, _, domain = plain.rpartition("@")
+    is_one = name.startswith('"') or not any(one in name for one in "@,;")
+    return bool(name.strip() and domain.strip()) and is_one and not {",", ";"} & set(domain)
 
 
 def language_tag(given: str) -> str | None:
-    """Return the BCP 47 tag of a locale, as `en-US` for `en_US.UTF-8`; None if it names none."""
-    tag = re.split(r"[.@]", given, maxsplit=1)[0].replace("_", "-")
-    return None if tag in ("", "C", "POSIX") else tag
+    """Return the BCP 47 tag of a locale, as `en-US` for `en_US.UTF-8`; None if it names none.
+
+    Of a list, as `Accept-Language` is one, the first counts.
+    """
+    tag = re.split(r"[.@,;]", given, maxsplit=1)[0].strip().replace("_", "-")
+    return None if tag in ("C", "POSIX") or is_unknown(tag) else tag
 
 
 _RFC_3339 = re.compile(

@@ -64,7 +64,7 @@ _IN_WORDS: Mapping[str, tuple[str, str]] = {
         "send an id with another ending",
     ),
     "unawaited": ("is false where nobody waits for the verdict", "submit it alone, with wait"),
-    "email": ("is not an e-mail address", "send one with an @, or null"),
+    "email": ("is not an e-mail address", "send one address with an @, or null"),
     "string_pattern_mismatch": (
         "is not a BCP 47 language tag",
         "send a tag such as en or pt-BR, or null",
