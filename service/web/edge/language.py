@@ -131,6 +131,8 @@ def up_to_four_digits(value: float) -> str:
 
 # Enough to distinguish any two cutoffs that a person enters.
 _MOST_DECIMALS = 8
+# What is nearer to a cutoff was lifted to it, not judged beside it.
+_SAME = 1e-9
 
 
 def probability(p: float, *, beside: Iterable[float] = ()) -> str:
@@ -139,7 +141,7 @@ def probability(p: float, *, beside: Iterable[float] = ()) -> str:
     Near both ends, where the cutoffs are, it has one decimal. It has more decimals if it would
     look equal to one of the values `beside` it.
     """
-    others = [other for other in beside if other != p]
+    others = [other for other in beside if abs(other - p) > _SAME]
     if p > 0.9995 and all(other <= 0.9995 for other in others):
         return f">{_in_percent(0.999, '0.0')}"
     if p < 0.0005 and all(other >= 0.0005 for other in others):

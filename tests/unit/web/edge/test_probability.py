@@ -19,6 +19,7 @@ from service.web.edge.language import probability
         (0.95, [0.9469], "95.0%"),
         (0.00031, [0.0002], "0.03%"),
         (0.93, [0.5, 0.93], "93%"),
+        (0.2567567340002, [0.256756734], "26%"),
     ],
 )
 def test_it_has_no_more_digits_than_that_takes_and_never_claims_certainty(p, beside, written):
