@@ -21,9 +21,18 @@ from service.signals.hosts import host_of, named_hosts, registered_domain
 from service.signals.links import find_links
 from service.signals.offers import links, offers
 from service.signals.segments import BRAND, PRICE
-from service.signals.text import BBCODE, BLOCK, INLINE, count_words, find_words, folded, words_of
+from service.signals.text import (
+    BBCODE,
+    BLOCK,
+    INLINE,
+    count_words,
+    find_words,
+    folded,
+    is_unspaced,
+    words_of,
+)
 from service.signals.view import view_of_text
-from service.signals.wordlists import LISTS, any_of, word_list
+from service.signals.wordlists import LISTS, any_of, word_list, wordset
 
 # "Edit: fixed the link, sorry." has five words. Five that name no link, contact, price, product or
 # offer lead nobody anywhere; one word in ten more is what people correct in a longer text. With
@@ -58,8 +67,9 @@ _LONG_NUMBER = re.compile(
     r"(?!(?:19|20)\d\d[ ./-]\d\d(?!\d))\d(?:[ \u00a0().–/-]{0,2}\d){5,20}"
 )
 # Not the one whom a reply addresses. Accounts of coins have digits and more letters than a hash.
+_NAME = r"(?<=[^\w.])@[\w.-]{3,40}"
 _NAMED = re.compile(
-    r"(?<=[^\w.])@[\w.-]{3,40}|(?<!\w)(?i:0x[\da-f]{40}"
+    rf"{_NAME}|(?<!\w)(?i:0x[\da-f]{{40}}"
     r"|(?=[a-z]{0,60}\d)(?=[a-f\d]{0,60}[g-z])[a-z\d]{26,100})(?!\w)"
 )
 _UNSEEN = re.compile(f"{REGION_FLAG}|([{HIDDEN}]{{3,}}|[\u202d\u202e]|<!--(?! /?wp:)[^<>]*+>)")
@@ -82,6 +92,8 @@ _SCHEME = re.compile(r"\A(?:[a-z]{1,9}:)?(?://)?(?:www\.)?", re.IGNORECASE)
 _MESSENGERS = word_list("messengers") - {"line", "signal", "ig", "wa"}
 _APPROACH = any_of(**LISTS["approach"])
 _TRADES = word_list("trade_words") | word_list("trades_in_names")
+# Beside the cue of those who speak for themselves: "contact us", "link in bio".
+_WRITER = wordset("us our link notre unsere unserer nuestra nuestro nostro nosso onze ons oss")
 # Nor is part of a name code or a quotation.
 _PEOPLE = any_of(LISTS["names_of_people"], [r"[`<>\[]"])
 
@@ -126,12 +138,19 @@ def measure(ruled: RuledText, shown: Comment) -> Change:
     unspelt = gone.pop(0, 0)
     new = [word for word in unknown if not _take(gone, digest.spelling(word))]
     ways = {digest(way) for way in _ways(shown)}
+    # A name is a way to somebody where something is sold; "thanks @mara" is none.
+    opened = ways if offers(shown) else ways.difference(map(digest, _names(shown)))
     added = count_words(new)
     few = min(_MOST_WORDS, max(_FEW_WORDS, (count_words(words) - added) // _FEW_OF))
+    # "It was the second valve, not the third" says three words that are not there yet.
+    known = set(ruled.words)
+    unsaid = [one for one in new if is_unspaced([one]) or digest(one) not in known]
     return Change(
         new_words=math.ceil(added),
-        is_small=added <= few and gone.total() + unspelt <= (1 - _LEAST_KEPT) * len(ruled.words),
-        opens_way=not ways <= set(ruled.ways) or _sells(shown, frozenset(new)),
+        is_small=added <= _MOST_WORDS
+        and count_words(unsaid) <= few
+        and gone.total() + unspelt <= (1 - _LEAST_KEPT) * len(ruled.words),
+        opens_way=not opened <= set(ruled.ways) or _sells(shown, frozenset(new)),
         closes_way=not ways >= set(ruled.ways),
     )
 
@@ -229,6 +248,11 @@ def _ways(comment: Comment) -> Iterator[str]:
         yield from (one.casefold() for one in pattern.findall(text) if one)
 
 
+def _names(comment: Comment) -> Iterator[str]:
+    """Yield the `@names` of a comment's text as `_ways` does."""
+    return (one.casefold() for one in re.findall(_NAME, comment.text))
+
+
 def _way(target: str) -> str:
     """Return an address without scheme, `www.`, fragment and what counts the readers."""
     plain = unquote(unescape(target)).casefold()
@@ -236,10 +260,10 @@ def _way(target: str) -> str:
 
 
 def _sells(shown: Comment, new: frozenset[str]) -> bool:
-    """Return True if a new word is part of an offer, a price, a product's name or a messenger's.
+    """Return True if a new word is part of an offer, a product's name or a messenger's.
 
-    Of a call to do something ("DM me") all words are new, of a price its number. The author's name
-    counts as well.
+    So is a new price where something is sold or in the author's name, and a call to the writer
+    ("DM me") whose words are all new.
     """
     if not new:
         return False
@@ -249,9 +273,11 @@ def _sells(shown: Comment, new: frozenset[str]) -> bool:
     hits = [(hit.cue, _folded_words(text[hit.start : hit.end])) for hit in view.cues]
     parts = [words for cue, words in hits if cue in (Cue.OFFER, Cue.VICE)]
     parts += [_folded_words(found[0]) for found in BRAND.finditer(shown.text)]
-    calls = [words for cue, words in hits if cue is Cue.CALL and len(words) > 1]
+    own = _WRITER.union(*(words for cue, words in hits if cue is Cue.ME))
+    calls = [w for cue, w in hits if cue is Cue.CALL and len(w) > 1 and not own.isdisjoint(w)]
     calls += [_folded_words(found[0]) for found in _APPROACH.finditer(text)]
-    prices = "\n".join(found[0] for found in _PRICE.finditer(_INNER.sub("", text)))
+    priced = _INNER.sub("", text if offers(shown) else name)
+    prices = "\n".join(found[0] for found in _PRICE.finditer(priced))
     numbers = [word for word in _folded_words(prices) if not word.isalpha()]
     sold = _MESSENGERS.union(_TRADES.intersection(_folded_words(name)), numbers, *parts)
     return not new.isdisjoint(sold) or any(map(new.issuperset, calls))
