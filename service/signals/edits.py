@@ -17,7 +17,7 @@ from service.domain.text import unescape
 from service.domain.unseen import REGION_FLAG
 from service.signals.contacts import DATE, ContactKind, find_contacts, own_digits
 from service.signals.cues import Cue, find_cues
-from service.signals.hosts import host_of, named_hosts, registered_domain
+from service.signals.hosts import domain_of, host_of, named_hosts, registered_domain
 from service.signals.links import find_links
 from service.signals.offers import links, offers
 from service.signals.segments import BRAND, PRICE
@@ -227,7 +227,8 @@ def _said(tag: re.Match[str]) -> str:
 
 
 def _ways(comment: Comment) -> Iterator[str]:
-    """Yield a comment's targets and its invisible text."""
+    """Yield a comment's targets outside the post's own site, and its invisible text."""
+    own = domain_of(host_of(comment.post.url or ""))
     text = f"{comment.text}\n{comment.author.name or ''}"
     for contact in find_contacts(text, view_of_text(text).word_set):
         start, end = contact.start, contact.end
@@ -239,8 +240,11 @@ def _ways(comment: Comment) -> Iterator[str]:
             # Its domain is none of the links.
             text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
     targets = (comment.author.url or "", *(link.target for link in find_links(text)))
-    yield from filter(None, map(_way, targets))
-    yield from (host.removeprefix("www.") for host in named_hosts(text) if registered_domain(host))
+    abroad = (one for one in targets if not own or domain_of(host_of(one)) != own)
+    yield from filter(None, map(_way, abroad))
+    for host in named_hosts(text):
+        if registered_domain(host) and domain_of(host) != own:
+            yield host.removeprefix("www.")
     for found in _LONG_NUMBER.finditer(_INNER.sub("", unicodedata.normalize("NFKC", text))):
         if not DATE.search(found[0]):
             yield own_digits(found[0])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from service.domain.comment import Author
+from service.domain.comment import Author, Post
 from service.signals.edits import measure, ruled_text
 from tests.factories import make_comment
 
@@ -15,9 +15,9 @@ THANKS = "The third valve was stuck, the drawing helped us find it. Thank you fo
 SALE = "I sell my Vaillant boiler, {}, 9,500 hours, pick up only, mail k@posteo.de or call {}."
 
 
-def keeps(before: str, after: str, *, name: str = "Mara") -> bool:
+def keeps(before: str, after: str, *, name: str = "Mara", post: str | None = None) -> bool:
     old = make_comment(before, site_comment_id="w")
-    new = make_comment(after, site_comment_id="w", author=Author(name=name))
+    new = make_comment(after, site_comment_id="w", author=Author(name=name), post=Post(url=post))
     change = measure(ruled_text(old, approved=True, by="Ada"), new)
     return change.is_small and not change.opens_way
 
@@ -51,6 +51,23 @@ ADDED = [(kind, one) for kind, ones in EDITS["added"].items() for one in ones.sp
 def test_what_is_added_to_text_or_name_is_judged_if_it_leads_elsewhere(kind, added):
     text, name = (THANKS, added) if "name" in kind else (f"{THANKS} {added}", "Mara")
     assert keeps(THANKS, text, name=name) is ("kept" in kind)
+
+
+@pytest.mark.parametrize(
+    ("post", "link", "kept"),
+    [
+        ("https://my-blog.org/p", "https://www.my-blog.org/q", True),
+        ("https://my-blog.org/p", "[q](https://forum.my-blog.org/q)", True),
+        ("https://blog.example/p", "https://blog.example/out?to=https://pills.com/q", False),
+        ("https://blog.example/p", "https://blog.example@pills.com/q", False),
+        ("https://mara.github.io/p", "https://mara.github.io/q", True),
+        ("https://mara.github.io/p", "https://ruth.github.io/q", False),
+        ("https://github.io/p", "https://ruth.github.io/q", False),
+        ("/p", "https://blog.example/q", False),
+    ],
+)
+def test_a_link_to_the_post_s_own_site_leads_nowhere_else(post, link, kept):
+    assert keeps(THANKS, f"{THANKS} See {link}", post=post) is kept
 
 
 @pytest.mark.parametrize("piece", ["1,", "a'", "00,", "call a b 1 ", "line a.", "me on ", "1g"])
