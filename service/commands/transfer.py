@@ -19,7 +19,7 @@ from service.domain.case import Case, CaseFilter, Order
 from service.domain.comment import CommentId, Lane
 from service.domain.decision import IMPORT, Action, Ruling
 from service.domain.delivery import platform_of
-from service.domain.errors import InvalidInputError, Problem
+from service.domain.errors import InvalidInputError, Problem, invalid_input
 from service.domain.page import all_items
 from service.domain.published import MAX_POST_CHARS, PublishedComment, as_published
 from service.domain.site import Site
@@ -44,6 +44,7 @@ from service.web.webhooks.public import public_row
 
 _READERS: Mapping[str, Callable[[InputFile], Iterator[Entry]]] = {
     "wxr": read_wxr,
+    "wordpress": read_wxr,
     "disqus": read_disqus,
     "isso": read_isso,
     "remark42": read_remark42,
@@ -64,7 +65,13 @@ _OUTCOMES = {
 
 @click.command("import")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False))
-@click.option("--format", "kind", type=click.Choice(list(_READERS)), required=True)
+@click.option(
+    "--format",
+    "kind",
+    type=click.Choice(list(_READERS)),
+    required=True,
+    help="wxr and wordpress are the file of WordPress's Tools > Export.",
+)
 @click.option("--site", required=True, help="The site's name or id.")
 @click.option(
     "--with-decisions",
@@ -84,6 +91,8 @@ def import_command(
     """
     importing, done = _Importing(services, site, with_decisions), 0
     with InputFile(file) as opened:
+        if opened.is_archive:
+            raise invalid_input("file", "is an archive", "unpack it and give the file inside")
         entries = output.with_progress(opened, _READERS[kind](opened), "Importing")
         try:
             for entry in entries:

@@ -19,6 +19,8 @@ from service.imports.encodings import LATIN, encoding_of
 
 STDIN = "-"
 _GZIP_MAGIC = b"\x1f\x8b"
+# Of zip, 7z and xz.
+_OTHER_MAGIC = (b"PK\x03\x04", b"7z\xbc\xaf", b"\xfd7zXZ")
 _BUFFER_BYTES = 1 << 18
 # A text of the longest allowed size, every character escaped, is under 400 kB; the rest is for keys
 # that we ignore. A file without line breaks must not be read into memory whole.
@@ -79,6 +81,11 @@ class InputFile:
     def is_damaged(self) -> bool:
         """Return True if the gzip data end early or are damaged. What precedes them was read."""
         return self._unpacked is not None and self._unpacked.is_damaged
+
+    @property
+    def is_archive(self) -> bool:
+        """Return True if the file is packed in another way than by gzip; ask before reading it."""
+        return self._file.peek(len(_OTHER_MAGIC[-1])).startswith(_OTHER_MAGIC)
 
     def sha256(self) -> str:
         """Return the checksum of the whole file, still packed. The file cannot be read after it."""

@@ -7,6 +7,7 @@ import json
 import re
 import sqlite3
 import tracemalloc
+import zipfile
 from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
@@ -130,7 +131,7 @@ def cases(tmp_path):
 
 
 def test_wordpress_comments_are_kept_with_their_post(bring, cases):
-    counts = bring(WXR % wp_comment(7, 'See <a href="https://x.example">this</a>'), "wxr")
+    counts = bring(WXR % wp_comment(7, 'See <a href="https://x.example">this</a>'), "wordpress")
 
     comment = cases()["wordpress:7"].comment
     assert (counts["new"], counts["broken"], counts["decisions"]) == (1, 0, 0)
@@ -209,6 +210,17 @@ def test_disqus_s_counter_is_none_of_a_link(tmp_path, href, words, text):
     assert (
         entries(read_disqus, path)[1].document["text"] == f"See {text.format('http://v.example')}"
     )
+
+
+@pytest.mark.parametrize("kind", ["wordpress", "csv"])
+def test_an_archive_is_to_be_unpacked(bring, kind):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("export", WXR % wp_comment(7, "Hello."))
+
+    with pytest.raises(InvalidInputError, match="file: is an archive") as refusal:
+        bring(packed.getvalue(), kind)
+    assert "unpack it" in refusal.value.problems[0].remedy
 
 
 def test_disqus_posts_are_kept_with_their_thread(bring, cases):
