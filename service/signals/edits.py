@@ -150,7 +150,9 @@ def measure(ruled: RuledText, shown: Comment) -> Change:
         is_small=added <= _MOST_WORDS
         and count_words(unsaid) <= few
         and gone.total() + unspelt <= (1 - _LEAST_KEPT) * len(ruled.words),
-        opens_way=not opened <= set(ruled.ways) or _sells(shown, frozenset(new)),
+        opens_way=not opened <= set(ruled.ways)
+        or _names_host(shown, frozenset(new))
+        or _sells(shown, frozenset(new)),
         closes_way=not ways >= set(ruled.ways),
     )
 
@@ -255,6 +257,19 @@ def _ways(comment: Comment) -> Iterator[str]:
 def _names(comment: Comment) -> Iterator[str]:
     """Yield the `@names` of a comment's text as `_ways` does."""
     return (one.casefold() for one in re.findall(_NAME, comment.text))
+
+
+def _names_host(shown: Comment, new: frozenset[str]) -> bool:
+    """Return True if new words may be meant as a host ("warmparts24,com"), but not the post's.
+
+    Of what an approval keeps, nothing is compared: what is read so loosely is often no host.
+    """
+    own = domain_of(host_of(shown.post.url or ""))
+    text = f"{shown.text}\n{shown.author.name or ''}"
+    return bool(new) and any(
+        registered_domain(host) and domain_of(host) != own and new.issuperset(words_of(host))
+        for host in named_hosts(text, loosely=True)
+    )
 
 
 def _way(target: str) -> str:
