@@ -275,6 +275,7 @@ def test_other_programs_files_are_read_with_an_id_for_each_comment(content, read
         ),
         ({"date": "yesterday"}, {}, ("written_at",)),
         ({"lang": "plain English"}, {}, ("language",)),
+        ({"lang": " " * 50_000 + "!"}, {}, ("language",)),
         ({"parent": 3}, {"reply_to": "3"}, ()),
         ({"parent": 0}, {}, ()),
         ({"id": "a@5"}, {"site_comment_id": derived_id("a@5")}, ()),

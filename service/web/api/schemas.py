@@ -60,11 +60,12 @@ _MOST_AHEAD_OF_POST = timedelta(days=365)
 
 # A BCP 47 tag, or a locale as WordPress and POSIX write it.
 _TAG = r"([A-Za-z]{2,8}|[IXix][-_][A-Za-z0-9]{1,8}|C)([-_][A-Za-z0-9]{1,8}){0,8}"
-# Or a list of them, of which the first counts, or none.
+# Or no value, or a list as `Accept-Language` is one, of which the first counts. Imports match it in
+# Python, so no blank may belong to two parts: that takes time.
 _NO_LANGUAGE = r"\*|-|\(null\)|[Uu]ndefined|[Nn]/[Aa]"
-LOCALE = (
-    rf"^\s*({_TAG}([.@][A-Za-z0-9.@_-]{{1,40}})?|{_NO_LANGUAGE})?\s*([,;][A-Za-z0-9*.,;=\s_-]*)?$"
-)
+_FIRST = rf"({_TAG}([.@][A-Za-z0-9.@_-]{{1,40}})?|{_NO_LANGUAGE})\s{{0,9}}"
+_MORE = r"[,;]\s{0,9}(([A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8}){0,8}|\*|q=[0-9.]{1,5})\s{0,9})?"
+LOCALE = rf"^\s{{0,9}}({_FIRST})?({_MORE}){{0,99}}$"
 
 
 def _within_text_limit(text: str) -> str:
