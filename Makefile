@@ -6,7 +6,7 @@ PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3.14; do $$p -
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 
-.PHONY: help run install install-dev install-train browser test test-fast check lint format bench mutants train demo screenshots messages images lock sbom clean
+.PHONY: help run install install-dev install-train browser test test-fast check lint format bench train demo screenshots messages images lock sbom clean
 
 help: ## List these commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -47,7 +47,7 @@ browser:
 		|| { echo "Install Chromium (as root: apt-get install chromium) for the browser tests." >&2; exit 1; }
 
 # These start many Pythons, which would each compile all anew where this is set.
-test test-fast bench mutants: export PYTHONDONTWRITEBYTECODE =
+test test-fast bench: export PYTHONDONTWRITEBYTECODE =
 
 test: install-dev install-train browser ## Run everything: unit, contract, integration, functional, behaviour, guards
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
@@ -69,9 +69,6 @@ format: install-dev ## Rewrite the code in the project's layout
 
 bench: install-dev install-train ## Measure speed and memory; prints tables
 	$(BIN)/python -m tests.benchmarks
-
-mutants: install-dev ## Break some 200 places of the code in turn and print which tests notice; ARGS="--only REGEX"
-	$(BIN)/python -m tests.benchmarks.mutants $(ARGS)
 
 train: install-train ## Train the classifier and write a candidate; ARGS="--data DIR" adds sources
 	$(BIN)/python -m training.train $(ARGS)

@@ -33,7 +33,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
         return None
     if _ELSEWHERE.search(collection_path.read_text("utf-8")):
         return True
-    names = {name for file in closure(collection_path) for name in _imported(file)}
+    names = {name for file in _closure(collection_path) for name in _imported(file)}
     return any(name.partition(".")[0] in HEAVY for name in names) or None
 
 
@@ -53,15 +53,12 @@ def _asks_for(item: pytest.Item) -> set[str]:
 
 
 @functools.cache
-def closure(*paths: Path) -> dict[Path, int]:
-    """Return these files and those of ours that they import, each with its distance."""
-    near, open_files = dict.fromkeys(paths, 0), list(paths)
-    for path in open_files:
-        for file in sorted({file for name in _imported(path) for file in _files_of(name)}):
-            if file not in near:
-                near[file] = near[path] + 1
-                open_files.append(file)
-    return near
+def _closure(path: Path) -> list[Path]:
+    """Return this file and those of ours that it imports."""
+    found = [path]
+    for file in found:
+        found += {one for name in _imported(file) for one in _files_of(name)}.difference(found)
+    return found
 
 
 @functools.cache
