@@ -3,6 +3,7 @@
 import ipaddress
 import os
 import re
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Self, TypeVar
@@ -242,6 +243,16 @@ def _read_secret(variable: str) -> str | None:
         else:
             return secret
     raise ValueError(f"{variable}_FILE: {path} {wrong}") from None
+
+
+def has_unread_file(environment: Mapping[str, str]) -> bool:
+    """Return True if a file `.env` in the working folder sets what the environment does not."""
+    try:
+        lines = Path(".env").read_text("utf-8", "replace").splitlines()
+    except OSError:
+        return False
+    names = {line.partition("=")[0].removeprefix("export ").strip() for line in lines}
+    return any(name.startswith(ENV_PREFIX) for name in names - environment.keys())
 
 
 def versions_folder(settings: Settings) -> Path:

@@ -6,18 +6,15 @@ from pathlib import Path
 
 import click
 
-from service import ENV_PREFIX
 from service.commands import opening, output
 from service.data_folder import DataFolder
 from service.domain.errors import StoreUnavailableError
-from service.domain.finding import State, warn
+from service.domain.finding import State
 from service.process_lock import holder
 from service.start_error import ExitCode, StartError
 
 # `ProtectHome` hides these folders from the unit, so nothing there could be started.
 _HOMES = ("/home", "/root", "/run/user")
-_UNREAD = "`.env` is not read"
-_EXPORT = "export the variables, or use `/etc/slopsieve.env` with systemd"
 
 
 @click.command("up")
@@ -44,21 +41,12 @@ def up_command(host: str | None, port: int | None, workers: int, *, as_json: boo
     The first start creates a site with its key and a moderator with a one-time password, and prints
     them on a terminal; `slopsieve first-run` shows them again.
     """
-    if _has_unread_settings():
-        click.echo(f"{_UNREAD}: {_EXPORT}.", err=True)
+    from service.settings import has_unread_file
     from service.supervisor.supervise import supervise
 
+    if has_unread_file(os.environ):
+        click.echo("`.env` is not read; `slopsieve doctor` names the remedy.", err=True)
     supervise(opening.command_settings(host=host, port=port), workers=workers, as_json=as_json)
-
-
-def _has_unread_settings() -> bool:
-    """Return True if a file `.env` where we stand sets what the environment does not."""
-    try:
-        lines = Path(".env").read_text("utf-8", "replace").splitlines()
-    except OSError:
-        return False
-    names = {line.partition("=")[0].removeprefix("export ").strip() for line in lines}
-    return any(name.startswith(ENV_PREFIX) for name in names - os.environ.keys())
 
 
 @click.command("restart")
@@ -118,8 +106,6 @@ def doctor_command(*, quick: bool) -> None:
     from service.doctor.examine import examine
 
     findings = list(examine(os.environ, opening.command_settings, deep=not quick))
-    if _has_unread_settings():
-        findings.insert(0, warn("settings", _UNREAD, f"{_EXPORT[0].upper()}{_EXPORT[1:]}."))
     ok, warned, failed = (sum(one.state is state for one in findings) for state in State)
     if output.prints_json():
         output.print_rows(

@@ -21,7 +21,7 @@ from service.domain.errors import ModerationError, StoreUnavailableError
 from service.domain.finding import Finding, bytes_in_words, fail, ok, time_in_words, warn
 from service.moderation.figures import last_days
 from service.scoring.figures import population_stability
-from service.settings import VARIABLES, Settings, versions_folder
+from service.settings import VARIABLES, Settings, has_unread_file, versions_folder
 from service.start_error import SettingsError
 from service.stores.sql import SqlStores
 from service.stores.valkey.history import ValkeyHistoryStore
@@ -46,6 +46,9 @@ def examine(
 
     The only writes are the test row and the test key.
     """
+    if has_unread_file(environment):
+        remedy = "Export the variables, or use `/etc/slopsieve.env` with systemd."
+        yield warn("settings", "`.env` is not read", remedy)
     try:
         settings = load()
     except SettingsError as error:

@@ -35,7 +35,7 @@ def host_of(address: str) -> str:
     scheme = SCHEME.match(address)
     if scheme and scheme[1] and not _WEB.fullmatch(scheme[1]):
         return ""
-    rest = SCHEME.sub("", address, count=1)
+    rest = address[scheme.end() :] if scheme else address
     authority = _HOST_END.split(rest, maxsplit=1)[0].rpartition("@")[2]
     host = authority.partition(":")[0].lower().strip(".")
     return host if len(host) <= _MAX_HOST_CHARS and "." in host else ""

@@ -232,7 +232,7 @@ def _in_process(
 
     Calls `meanwhile` while it waits. Raises `StartError`.
     """
-    # A spawned process would import everything anew.
+    # A spawned process would import every module again.
     context = get_context("fork")
     result, theirs = context.Pipe(duplex=False)
     process = context.Process(target=send_result, args=(work, settings, theirs, os.getpid()))

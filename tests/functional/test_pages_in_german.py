@@ -12,7 +12,6 @@ from service.domain.verdict import Outcome, WeighedSignal
 from service.moderation.delivering import NOTHING_TO_CHANGE
 from service.outbound.exchange import Failure
 from service.web.pages.blueprint import error_page
-from service.web.pages.models import figure_in_words
 from tests.factories import NOW, make_attempt, make_comment, make_signal
 from tests.functional.filled import put_delivery
 from tests.functional.moderators import keep, words
@@ -78,22 +77,6 @@ def test_values_to_search_for_are_german_and_stay_the_same_for_the_search(client
 
     assert '<option value="approve">freigegeben</option>' in page
     assert '<option value="none">keine</option>' in page
-
-
-@pytest.mark.parametrize(
-    ("figure", "says"),
-    [
-        ("blogs alone: 12,381 ham, 2,528 spam", "nur Blogs: 12.381 Ham, 2.528 Spam"),
-        ("11 of 12,369 (promised: at most 0.1 %)", "11 von 12.369 (versprochen: höchstens 0,1 %)"),
-        ("1,997 of 2,528", "1.997 von 2.528"),
-        ("0.9870", "0,987"),
-        ("something else", "something else"),
-        ("", ""),
-    ],
-)
-def test_figures_of_versions_are_german(app, figure, says):
-    with app.test_request_context(headers=GERMAN):
-        assert figure_in_words(figure) == says
 
 
 def test_what_others_wrote_keeps_its_own_direction(services, client):

@@ -174,12 +174,12 @@ def _unseen(text: str) -> list[Range]:
     """Return the ranges of invisible characters if they are more than people copy unawares."""
     rows = () if text.isascii() else ROWS.finditer(text)
     found = [row for row in rows if row["few"] or not row["needed"]]
-    alphabet = {row[0] for row in found if not (row["few"] or row["flag"])}
-    lone = max(alphabet) if len(alphabet) == 1 else ""
+    spelt = {row[0] for row in found if not (row["few"] or row["flag"])}
+    is_one_mark = len(spelt) == 1 and all(len(one) == 1 and one <= "\uffff" for one in spelt)
 
     def weight(row: re.Match[str]) -> float:
-        if row["few"] or (row[0] == lone and len(lone) == 1 and lone <= "\uffff"):
-            return _OF_FEW * len(row["few"] or lone)
+        if row["few"] or (is_one_mark and not row["flag"]):
+            return _OF_FEW * len(row["few"] or row[0])
         return len(row["flag"] or row[0]) * (_OF_A_LETTER if max(row[0]) > "\uffff" else 1)
 
     counted = {row[0] if row["flag"] else row.start(): row for row in found}.values()

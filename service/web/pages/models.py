@@ -1,7 +1,6 @@
 """The page of models: their versions and retrainings."""
 
 import contextlib
-import re
 from collections.abc import Sequence
 from datetime import datetime
 from html import unescape
@@ -19,17 +18,13 @@ from service.moderation.versions import promote_version, roll_back
 from service.ports.models import VersionInfo
 from service.web.edge.current import services
 from service.web.edge.fields import is_id
-from service.web.edge.language import gettext, number, up_to_four_digits
+from service.web.edge.language import gettext
 from service.web.pages.blueprint import go_to, moderator, pages
 from service.web.pages.filters import seen_ids
 
 RETRAININGS_SHOWN = 20
 # More are shown as a number.
 LOST_SHOWN = 50
-# What `models.card_figures` writes.
-_MEASURED_ON = re.compile(r"(.+): ([\d,]+) ham, ([\d,]+) spam")
-_SHARE = re.compile(r"([\d,]+) of ([\d,]+)(?: \(promised: at most ([\d.]+) %\))?")
-_DECIMAL = re.compile(r"\d\.\d{4}")
 # The shipped card has 40,000.
 _CARD_CHARS = 120_000
 
@@ -121,30 +116,6 @@ def refuse_candidate(retraining_id: str) -> ResponseReturnValue:
         "pages.models",
         gettext("%(version)s was refused and does not serve.", version=found.version),
     )
-
-
-@pages.app_template_filter()
-def figure_in_words(figure: str) -> str:
-    """Return a card's figure in the reader's language, one of another form as it is."""
-    if found := _MEASURED_ON.fullmatch(figure):
-        source, ham, spam = found.groups()
-        source = gettext("blogs alone") if source == "blogs alone" else source
-        return gettext(
-            "%(source)s: %(ham)s ham, %(spam)s spam", source=source, ham=_n(ham), spam=_n(spam)
-        )
-    if found := _SHARE.fullmatch(figure):
-        hits, count, rate = found.groups()
-        share = gettext("%(hits)s of %(count)s", hits=_n(hits), count=_n(count))
-        if not rate:
-            return share
-        rate = up_to_four_digits(float(rate))
-        promised = gettext("promised: at most %(rate)s %%", rate=rate)
-        return f"{share} ({promised})"
-    return up_to_four_digits(float(figure)) if _DECIMAL.fullmatch(figure) else figure
-
-
-def _n(counted: str) -> str:
-    return number(int(counted.replace(",", "")))
 
 
 def _answered() -> ResponseReturnValue:

@@ -91,6 +91,7 @@ def test_the_explanation_says_outcome_reasons_and_what_was_missing():
     [
         ("https://Shop.Example.COM:8443/a?b", "shop.example.com"),
         ("shop.example.com/a", "shop.example.com"),
+        ("shop.example.com//a", "shop.example.com"),
         ("https://user:pw@shop.example.com", "shop.example.com"),
         ("http://[::1", ""),
         ("", ""),
