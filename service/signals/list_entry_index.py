@@ -65,7 +65,7 @@ class ListEntryIndex:
         if EntryKind.MAIL_DOMAIN in self._kinds and comment.sender.email_domain:
             yield from self._covering(EntryKind.MAIL_DOMAIN, comment.sender.email_domain)
         if self._lengths:
-            readings = readings_of(comment.text)
+            readings = (*readings_of(comment.text), *readings_of(comment.author.name or ""))
             for phrase in {one for words in readings for one in self._phrases_in(words)}:
                 yield from self._by_phrase[phrase]
 

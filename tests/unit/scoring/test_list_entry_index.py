@@ -126,6 +126,13 @@ def test_a_phrase_is_recognised_through_case_marks_and_disguise_and_in_no_other_
     assert (found([phrase(words)], make_comment(text)) is not None) is is_found
 
 
+@pytest.mark.parametrize(("name", "is_found"), [("Cheap PI​LLS Online", True), ("Spillson", False)])
+def test_a_phrase_is_looked_for_in_the_authors_name(name, is_found):
+    comment = make_comment("Thanks!", author=Author(name=name))
+
+    assert bool(found([phrase("pills")], comment)) is is_found
+
+
 def test_all_of_many_phrases_that_end_alike_are_found():
     entries = [phrase("pills"), phrase("cheap pills"), phrase("very cheap pills", site_id=None)]
 
