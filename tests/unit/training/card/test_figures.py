@@ -17,13 +17,14 @@ from training.fit.fuse import promise
 from training.fit.measured import ALL_EVIDENCE, MeasuredPart
 from training.fit.promotion import MarkedTokens
 
+NONE_WRONG = np.zeros(10, dtype=np.bool_)
 FUSION = Fusion(
     base=0.0,
     model_weight=1.0,
     signal_weights={},
     ham_cutoff=0.2,
     spam_cutoff=0.9,
-    promises=dict.fromkeys(("ham_called_spam", "spam_called_ham"), promise(0.001, 0, 10)),
+    promises=dict.fromkeys(("ham_called_spam", "spam_called_ham"), promise(0.001, NONE_WRONG)),
 )
 
 
