@@ -135,7 +135,15 @@ def read_decisions(path: Path) -> tuple[Decided, ...]:
         wrong += more if isinstance(more, list) else []
         if isinstance(more, _Row) and not wrong:
             try:
-                decided.append(_decided(example_of_row(row, path), more))
+                decided.append(
+                    Decided(
+                        example=example_of_row(row, path),
+                        rulings=more.rulings,
+                        verdict=more.verdict,
+                        audit=more.audit,
+                        weight=more.weight,
+                    )
+                )
             except ValueError:
                 what = "do not end with one in force that is the label"
                 remedy = "put the ruling in force last; reject is spam, approve is ham"
@@ -163,13 +171,3 @@ def _read(where: str, row: Mapping[str, object]) -> _Row | list[Problem]:
 
 def _name(places: Sequence[int | str]) -> str:
     return "".join(f"[{one}]" if isinstance(one, int) else f".{one}" for one in places)[1:]
-
-
-def _decided(example: Example, row: _Row) -> Decided:
-    return Decided(
-        example=example,
-        rulings=row.rulings,
-        verdict=row.verdict,
-        audit=row.audit,
-        weight=row.weight,
-    )
