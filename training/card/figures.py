@@ -74,9 +74,13 @@ def card_facts(
         "training_seconds": round(seconds),
         "fingerprint": fingerprint,
         "config": dict(config),
-        "environment": environment(packages),
+        "environment": {"python": platform.python_version()}
+        | {name: installed_version(name) for name in packages},
         # A later measurement finds here what the version has learnt from.
-        "data": [asdict(file) | {"licence": licence(file.name)} for file in files],
+        "data": [
+            asdict(file) | {"licence": _LICENCES.get(file.name.partition("-")[0], _OTHER_LICENCE)}
+            for file in files
+        ],
         "cutoffs": {
             "ham_cutoff": fusion.ham_cutoff,
             "spam_cutoff": fusion.spam_cutoff,
@@ -98,23 +102,13 @@ def card_json(facts: Measured) -> str:
     return json.dumps(facts, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
 
 
-def environment(packages: Sequence[str]) -> Measured:
-    """Return the versions of Python and of these packages."""
-    versions = {name: installed_version(name) for name in packages}
-    return {"python": platform.python_version(), **versions}
-
-
-def licence(file_name: str) -> str:
-    """Return the licence of a data file."""
-    return _LICENCES.get(file_name.partition("-")[0], _OTHER_LICENCE)
-
-
 def part_facts(part: MeasuredPart, fusion: Fusion) -> Measured:
     """Return the measured figures of one part."""
     is_spam, p_spam = part.is_spam, part.ways[ALL_EVIDENCE]
     called_spam, called_ham = p_spam >= fusion.spam_cutoff, p_spam < fusion.ham_cutoff
     ids = np.array([str(e.comment.id) for e in part.examples], dtype=object)
-    facts: Measured = {
+    found = part.boundaries
+    return {
         "prevalence": float(is_spam.mean()),
         ALL_EVIDENCE: measure(is_spam, p_spam),
         "hard_slices": {
@@ -125,15 +119,12 @@ def part_facts(part: MeasuredPart, fusion: Fusion) -> Measured:
         "promotion_marked": asdict(part.marked) | {"f1": part.marked.f1},
         "ham_called_spam": ids[~is_spam & called_spam].tolist(),
         "spam_called_ham": ids[is_spam & called_ham].tolist(),
-    }
-    if part.boundaries is not None:
-        found = part.boundaries
-        facts["seams"] = {
+        "seams": {
             "within_one_sentence": share(found.within_one_sentence, found.n),
             "in_the_same_word": share(found.exact, found.n),
             "in_ham": share(found.ham_with_one, found.n_ham),
-        }
-    return facts
+        },
+    }
 
 
 def measure(is_spam: BoolArray, p_spam: FloatArray) -> Measured:
@@ -145,20 +136,19 @@ def measure(is_spam: BoolArray, p_spam: FloatArray) -> Measured:
         "roc_auc_interval_95": list(roc_auc_interval(is_spam, p_spam)),
         "brier_score": brier_score(is_spam, p_spam),
         "recall_at_false_positive_rate": {
-            str(rate): _point(is_spam, p_spam, rate) for rate in FALSE_POSITIVE_RATES
+            str(rate): {
+                "spam_caught": point.spam_caught,
+                "n_spam": point.n_spam,
+                "ham_lost": point.ham_lost,
+                "n_ham": point.n_ham,
+                "recall": point.recall,
+                "recall_interval_95": list(clopper_pearson(point.spam_caught, point.n_spam)),
+            }
+            for rate in FALSE_POSITIVE_RATES
+            for point in [
+                recall_at_false_positive_rate(is_spam, p_spam, max_false_positive_rate=rate)
+            ]
         },
-    }
-
-
-def _point(is_spam: BoolArray, p_spam: FloatArray, rate: float) -> Measured:
-    point = recall_at_false_positive_rate(is_spam, p_spam, max_false_positive_rate=rate)
-    return {
-        "spam_caught": point.spam_caught,
-        "n_spam": point.n_spam,
-        "ham_lost": point.ham_lost,
-        "n_ham": point.n_ham,
-        "recall": point.recall,
-        "recall_interval_95": list(clopper_pearson(point.spam_caught, point.n_spam)),
     }
 
 
@@ -208,13 +198,13 @@ def _separation(is_spam: BoolArray, p_spam: FloatArray) -> Measured:
     # A single comment gives no interval.
     if min(int(is_spam.sum()), int((~is_spam).sum())) < 2:
         return {"roc_auc": None, "recall": {}}
-    points = {rate: _point(is_spam, p_spam, rate) for rate in FALSE_POSITIVE_RATES}
+    measured = measure(is_spam, p_spam)
+    points = measured["recall_at_false_positive_rate"]
     return {
-        "roc_auc": roc_auc(is_spam, p_spam),
-        "roc_auc_interval_95": list(roc_auc_interval(is_spam, p_spam)),
+        "roc_auc": measured["roc_auc"],
+        "roc_auc_interval_95": measured["roc_auc_interval_95"],
         "recall": {
-            str(rate): share(point["spam_caught"], point["n_spam"])
-            for rate, point in points.items()
+            rate: share(point["spam_caught"], point["n_spam"]) for rate, point in points.items()
         },
     }
 
