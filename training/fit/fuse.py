@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from models.registry import Fusion
 from service.scoring.cutoffs import clopper_pearson, conformal_hits
 from training.arrays import BoolArray, FloatArray
 from training.fit.cutoffs import (
@@ -66,38 +65,6 @@ def fit_fusion(
     fitted = np.round(_fit(columns, is_spam, bounds=bounds, penalties=penalties), _DECIMALS)
     signals = {name: float(w) + 0.0 for name, w in zip(names, fitted[2:], strict=True)}
     return FittedWeights(base=float(fitted[0]) + 0.0, model=float(fitted[1]), signals=signals)
-
-
-def choose_fusion(
-    weights: FittedWeights,
-    p_spam: FloatArray,
-    is_spam: BoolArray,
-    *,
-    max_false_positive_rate: float,
-    max_missed_spam_rate: float,
-    by_tail: bool = True,
-) -> Fusion:
-    """Return the weights with the `promised_cutoffs` of held-out scores."""
-    ham_cutoff, spam_cutoff = promised_cutoffs(
-        p_spam,
-        is_spam,
-        by_tail=by_tail,
-        max_false_positive_rate=max_false_positive_rate,
-        max_missed_spam_rate=max_missed_spam_rate,
-    )
-    ham_called_spam = p_spam[~is_spam] >= spam_cutoff
-    spam_called_ham = p_spam[is_spam] < ham_cutoff
-    return Fusion(
-        base=weights.base,
-        model_weight=weights.model,
-        signal_weights=weights.signals,
-        ham_cutoff=ham_cutoff,
-        spam_cutoff=spam_cutoff,
-        promises={
-            "ham_called_spam": promise(max_false_positive_rate, ham_called_spam),
-            "spam_called_ham": promise(max_missed_spam_rate, spam_called_ham),
-        },
-    )
 
 
 def promised_cutoffs(
