@@ -86,31 +86,24 @@ def _enough(held: Part) -> Check:
 
 
 def _no_worse(part: Part, ham_cutoff: float, spam_cutoff: float) -> Iterator[Check]:
-    ham, spam = ~part.is_spam, part.is_spam
-    newly = len(_newly_lost(part, spam_cutoff))
-    yield Check(
-        part=part.name,
-        name="no ham newly called spam",
-        passed=not newly,
-        says=f"{newly} of {int(ham.sum())} ham",
-    )
-    missed = [int((spam & (p < ham_cutoff)).sum()) for p in (part.current, part.candidate)]
-    yield Check(
-        part=part.name,
-        name="no more spam called ham",
-        passed=missed[1] <= missed[0],
-        says=f"{missed[1]} of {int(spam.sum())} spam, {missed[0]} before",
-    )
-    left = [
-        int((ham & (p >= ham_cutoff) & (p < spam_cutoff)).sum())
-        for p in (part.current, part.candidate)
-    ]
-    yield Check(
-        part=part.name,
-        name="no more ham left to a person",
-        passed=left[1] - left[0] <= _WAITING_TOLERANCE * int(ham.sum()),
-        says=f"{left[1]} of {int(ham.sum())} ham, {left[0]} before",
-    )
+    ham, spam, scores = ~part.is_spam, part.is_spam, (part.current, part.candidate)
+    n_ham, newly = int(ham.sum()), len(_newly_lost(part, spam_cutoff))
+    was_missed, is_missed = (int((spam & (p < ham_cutoff)).sum()) for p in scores)
+    was_left, is_left = (int((ham & (p >= ham_cutoff) & (p < spam_cutoff)).sum()) for p in scores)
+    for name, passed, says in (
+        ("no ham newly called spam", not newly, f"{newly} of {n_ham} ham"),
+        (
+            "no more spam called ham",
+            is_missed <= was_missed,
+            f"{is_missed} of {int(spam.sum())} spam, {was_missed} before",
+        ),
+        (
+            "no more ham left to a person",
+            is_left - was_left <= _WAITING_TOLERANCE * n_ham,
+            f"{is_left} of {n_ham} ham, {was_left} before",
+        ),
+    ):
+        yield Check(part=part.name, name=name, passed=passed, says=says)
 
 
 def _gains(held: Part) -> Iterator[str]:
