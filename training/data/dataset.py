@@ -139,7 +139,7 @@ class _Reading:
         """Read one file's rows, and return its counts."""
         before, n_unlabelled = len(self.examples), 0
         for where, row in read_rows(path, self.problems):
-            wrong = problems_of_row(where, row) or _repeats(where, row, self._seen)
+            wrong = problems_of_row(where, row) or repeats_of(where, row, self._seen)
             self.problems += wrong
             if wrong:
                 continue
@@ -222,9 +222,9 @@ def problems_of_row(where: str, row: Mapping[str, object]) -> list[Problem]:
     return problems
 
 
-def _repeats(where: str, row: Mapping[str, object], seen: dict[str, str]) -> list[Problem]:
+def repeats_of(where: str, row: Mapping[str, object], seen: dict[str, str]) -> list[Problem]:
     """Return a problem if the id occurred before; remember it otherwise."""
-    first = seen.setdefault(str(row["id"]), where)
+    first = seen.setdefault(str(row.get("id")), where)
     if first == where:
         return []
     return [Problem(f"{where} id", f"occurred at {first}", "give each row its own")]

@@ -18,6 +18,7 @@ from training.data.dataset import (
     example_of_row,
     problems_of_row,
     read_rows,
+    repeats_of,
 )
 
 # More rulings on one comment come from programs, not people.
@@ -127,10 +128,7 @@ def read_decisions(path: Path) -> tuple[Decided, ...]:
     decided: list[Decided] = []
     first_at: dict[str, str] = {}
     for where, row in read_rows(path, problems):
-        wrong = problems_of_row(where, row)
-        first = first_at.setdefault(str(row.get("id")), where)
-        if first != where:
-            wrong.append(Problem(f"{where} id", f"occurred at {first}", "give each row its own"))
+        wrong = problems_of_row(where, row) + repeats_of(where, row, first_at)
         more = _read(where, row)
         wrong += more if isinstance(more, list) else []
         if isinstance(more, _Row) and not wrong:

@@ -222,7 +222,10 @@ def _collate(
         mask=mask.to(device),
         owner=torch.tensor([place for place, _ in owned], device=device),
         promotion=promotion.to(device),
-        is_spam=_known([one.is_spam for one in training_examples], device),
+        is_spam=torch.tensor(
+            [_UNKNOWN if s is None else float(s) for s in (e.is_spam for e in training_examples)],
+            device=device,
+        ),
         weight=torch.tensor([one.weight for one in training_examples], device=device),
     )
 
@@ -260,10 +263,6 @@ def _read_together(varied: Sequence[TrainingExample]) -> Iterator[Sequence[Train
     by_length = sorted(varied, key=lambda one: len(one.input.text))
     for start in range(0, len(by_length), _READ_AT_ONCE):
         yield by_length[start : start + _READ_AT_ONCE]
-
-
-def _known(values: Sequence[bool | None], device: torch.device) -> torch.Tensor:
-    return torch.tensor([_UNKNOWN if v is None else float(v) for v in values], device=device)
 
 
 def short_numbers(device: torch.device) -> torch.autocast:

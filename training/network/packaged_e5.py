@@ -49,7 +49,6 @@ class PackagedE5:
     scores: Sequence[float]
     layers: int
     hidden: int
-    heads: int
     _content: bytes
     _tensors: Mapping[str, _Place]
 
@@ -83,7 +82,7 @@ def read_packaged_e5() -> PackagedE5:
 def _parse(content: bytes) -> PackagedE5:
     """Parse the file; all its numbers are little-endian."""
     # Other settings and rules of the package's own reader lie in between.
-    hidden, layers, heads, n_pieces, n_text = struct.unpack_from("<8x3i24xi16xQ", content)
+    hidden, layers, n_pieces, n_text = struct.unpack_from("<8x2i28xi16xQ", content)
     at = 72
     offsets = np.frombuffer(content, "<u4", n_pieces + 1, at).tolist()
     at += 4 * (n_pieces + 1)
@@ -107,7 +106,6 @@ def _parse(content: bytes) -> PackagedE5:
         scores=scores,
         layers=layers,
         hidden=hidden,
-        heads=heads,
         _content=content,
         _tensors=tensors,
     )
