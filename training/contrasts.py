@@ -8,6 +8,7 @@ Boundaries via Contrast Sets").
 import argparse
 import json
 import sys
+import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,7 +26,6 @@ from training.card.page import contrast_table
 from training.command import exit_code_of
 from training.data.corrections import LABEL_CORRECTIONS
 from training.data.dataset import Example, read_dataset
-from training.edits import BEGINNINGS, ENDINGS, HOMEPAGES
 from training.fit.evidence import strengths_of
 from training.fit.measured import Measured
 from training.fit.reading import all_evidence, logit_of
@@ -38,6 +38,8 @@ Edit = Callable[[Comment], Comment | None]
 # This many comments of each label give intervals of two to five points.
 COMMENTS_A_LABEL = 400
 _SEED = 20_260
+# Harmless words and homepages, by the edit that adds them.
+_EDITS = tomllib.loads(Path(__file__).with_name("edits.toml").read_text("utf-8"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +83,12 @@ def _upper(text: str) -> str:
 
 
 CONTRASTS = (
-    *(Contrast("homepage", _with_author(url=url), url) for url in HOMEPAGES),
-    *(Contrast("ending", _with_ending(f"\n\n{words}"), words) for words in ENDINGS),
-    *(Contrast("beginning", _with_beginning(f"{words}\n\n"), words) for words in BEGINNINGS),
+    *(Contrast("homepage", _with_author(url=url), url) for url in _EDITS["homepages"]),
+    *(Contrast("ending", _with_ending(f"\n\n{words}"), words) for words in _EDITS["endings"]),
+    *(
+        Contrast("beginning", _with_beginning(f"{words}\n\n"), words)
+        for words in _EDITS["beginnings"]
+    ),
     Contrast("name", _with_author(name="Marta")),
     Contrast("upper case", _with_text(_upper)),
     # An encyclopaedia's URL, which anybody can paste.
