@@ -18,7 +18,8 @@ from service.scoring.metrics import (
     roc_auc_interval,
 )
 from training.arrays import BoolArray, FloatArray
-from training.data.dataset import AUTHORED, DataFile, Example
+from training.data.dataset import DataFile, Example
+from training.data.rotation import is_authored
 from training.fit.measured import ALL_EVIDENCE, Measured, MeasuredPart
 
 FALSE_POSITIVE_RATES = (0.001, 0.005, 0.01)
@@ -115,7 +116,7 @@ def part_facts(part: MeasuredPart, fusion: Fusion) -> Measured:
             name: measure(is_spam[rows], p_spam[rows]) for name, rows in _hard_slices(part)
         },
         "at_the_cutoffs": outcomes(is_spam, p_spam, fusion),
-        "slices": slices(part.examples, p_spam, fusion),
+        "slices": slices(part, fusion),
         "promotion_marked": asdict(part.marked) | {"f1": part.marked.f1},
         "ham_called_spam": ids[~is_spam & called_spam].tolist(),
         "spam_called_ham": ids[is_spam & called_ham].tolist(),
@@ -171,7 +172,7 @@ def share(hits: int, count: int) -> Measured:
 
 def _evidence_rows(part: MeasuredPart, fusion: Fusion) -> Iterator[Measured]:
     """Yield a row for each group of sources and way of judging, with all evidence's verdicts."""
-    source = np.array([_group_of(e) for e in part.examples])
+    source = np.array(["authored" if is_authored(e) else e.source for e in part.examples])
     of_blogs = source != "authored"
     groups = [(ALL, np.ones(len(source), dtype=np.bool_))]
     if of_blogs.any() and not of_blogs.all():
@@ -188,10 +189,6 @@ def _evidence_rows(part: MeasuredPart, fusion: Fusion) -> Iterator[Measured]:
                 **_separation(is_spam, p_spam[mine]),
             }
             yield row | (outcomes(is_spam, p_spam[mine], fusion) if way == ALL_EVIDENCE else {})
-
-
-def _group_of(example: Example) -> str:
-    return "authored" if example.source.startswith(AUTHORED) else example.source
 
 
 def _separation(is_spam: BoolArray, p_spam: FloatArray) -> Measured:
@@ -212,7 +209,7 @@ def _separation(is_spam: BoolArray, p_spam: FloatArray) -> Measured:
 def _hard_slices(part: MeasuredPart) -> Iterator[tuple[str, BoolArray]]:
     """Yield the spam of each important slice, with all the part's ham."""
     examples = part.examples
-    authored = np.array([e.source.startswith(AUTHORED) for e in examples], dtype=np.bool_)
+    authored = np.array([is_authored(e) for e in examples], dtype=np.bool_)
     machine = np.array([e.kind == "llm-spam" for e in examples], dtype=np.bool_)
     foreign = np.array([e.language not in (None, "en") for e in examples], dtype=np.bool_)
     for name, chosen in (
@@ -241,15 +238,13 @@ SLICES: Mapping[str, Callable[[Example], object]] = {
 }
 
 
-def slices(
-    examples: Sequence[Example], p_spam: FloatArray, fusion: Fusion
-) -> dict[str, list[Measured]]:
+def slices(part: MeasuredPart, fusion: Fusion) -> dict[str, list[Measured]]:
     """Return the verdicts on each slice's spam and ham at the cutoffs."""
-    is_spam = np.array([e.is_spam for e in examples], dtype=np.bool_)
+    is_spam, p_spam = part.is_spam, part.ways[ALL_EVIDENCE]
     called_spam, called_ham = p_spam >= fusion.spam_cutoff, p_spam < fusion.ham_cutoff
     answer: dict[str, list[Measured]] = {}
     for name, key in SLICES.items():
-        values = np.array([str(key(e) or "unknown") for e in examples], dtype=object)
+        values = np.array([str(key(e) or "unknown") for e in part.examples], dtype=object)
         answer[name] = [
             {
                 "value": value,

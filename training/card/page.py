@@ -99,12 +99,11 @@ def _auc(row: Mapping[str, Any]) -> str:
 
 def _promises(cutoffs: Mapping[str, Any]) -> str:
     said = [
-        f"{name} at most {percent(kept['promised_rate'])} (measured {kept['hits']} of "
-        f"{kept['count']:,}, with 95% confidence at most {percent(kept['upper_95'])})"
-        for name, kept in (
-            ("ham called spam", cutoffs["ham_called_spam"]),
-            ("spam called ham", cutoffs["spam_called_ham"]),
-        )
+        f"{name.replace('_', ' ')} at most {percent(kept['promised_rate'])} (measured "
+        f"{kept['hits']} of {kept['count']:,}, with 95% confidence at most "
+        f"{percent(kept['upper_95'])})"
+        for name in ("ham_called_spam", "spam_called_ham")
+        for kept in [cutoffs[name]]
     ]
     return (
         f"Spam from p_spam {cutoffs['spam_cutoff']:.4f} up, ham below {cutoffs['ham_cutoff']:.4f}, "
@@ -118,14 +117,10 @@ def _outcome_table(rows: Sequence[Mapping[str, Any]]) -> str:
         ("at these cutoffs", "ham called spam", "spam called ham", "left to a moderator"),
         [
             (
-                f"{source}: {_counts(chosen[source])}",
-                *(
-                    _share(chosen[source][name])
-                    for name in ("ham_called_spam", "spam_called_ham", "unsure")
-                ),
+                f"{row['source']}: {_counts(row)}",
+                *(_share(row[name]) for name in ("ham_called_spam", "spam_called_ham", "unsure")),
             )
-            for source in (BLOGS, _AUTHORED, ALL)
-            if source in chosen
+            for row in (chosen[source] for source in (BLOGS, _AUTHORED, ALL) if source in chosen)
         ],
     )
 
