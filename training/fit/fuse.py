@@ -59,8 +59,7 @@ def fit_fusion(
     """
     seen = (strengths > 0).sum(axis=0) >= min_firings
     columns = np.column_stack([model_log_odds, strengths])
-    bounds: list[tuple[float | None, float | None]] = [(0.0, None)]
-    bounds += [(0.0, None if enough else 0.0) for enough in seen]
+    bounds = [(0.0, None), *((0.0, None if enough else 0.0) for enough in seen)]
     penalties = np.array([0.0, *[penalty] * len(names)])
     fitted = np.round(_fit(columns, is_spam, bounds=bounds, penalties=penalties), _DECIMALS)
     signals = {name: float(w) + 0.0 for name, w in zip(names, fitted[2:], strict=True)}

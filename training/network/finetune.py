@@ -143,11 +143,9 @@ def fine_tune(
 
 def _optimiser(network: nn.Module, config: FineTuneConfig) -> torch.optim.AdamW:
     taught = [p for p in network.parameters() if p.requires_grad]
-    matrices = [p for p in taught if p.dim() > 1]
-    vectors = [p for p in taught if p.dim() <= 1]
     groups = [
-        {"params": matrices, "weight_decay": config.weight_decay},
-        {"params": vectors, "weight_decay": 0.0},
+        {"params": [p for p in taught if p.dim() > 1], "weight_decay": config.weight_decay},
+        {"params": [p for p in taught if p.dim() <= 1], "weight_decay": 0.0},
     ]
     return torch.optim.AdamW(groups, lr=config.learning_rate)
 
