@@ -11,7 +11,8 @@ from service.domain.errors import InvalidInputError, Problem
 
 LABEL_CORRECTIONS = Path(__file__).parents[2] / "data" / "label-corrections.jsonl"
 
-_MAX_PROBLEMS = 50
+# With so many problems it is the wrong file, and more of them do not help.
+MAX_PROBLEMS = 50
 
 _Text = Annotated[str, Field(min_length=1)]
 
@@ -63,7 +64,7 @@ def read_corrections(path: Path) -> Mapping[str, Correction]:
         else:
             corrections[correction.id] = correction.model_copy(update={"where": where})
     if problems:
-        raise InvalidInputError(problems[:_MAX_PROBLEMS])
+        raise InvalidInputError(problems[:MAX_PROBLEMS])
     return corrections
 
 

@@ -14,6 +14,7 @@ from service.domain.errors import InvalidInputError, Problem
 from service.scoring.classifier import model_input
 from training.data.corrections import (
     LABEL_CORRECTIONS,
+    MAX_PROBLEMS,
     Correction,
     CorrectLabel,
     read_corrections,
@@ -25,8 +26,6 @@ DEFAULT_DATA = Path(__file__).parents[2] / "data"
 AUTHORED = "authored-"
 
 _ENDINGS = (".jsonl", ".jsonl.gz")
-# With so many problems it is the wrong file, and more of them do not help.
-MAX_PROBLEMS = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

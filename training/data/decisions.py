@@ -12,14 +12,8 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationErro
 from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError, Problem
 from service.domain.verdict import Outcome
-from training.data.dataset import (
-    MAX_PROBLEMS,
-    Example,
-    example_of_row,
-    problems_of_row,
-    read_rows,
-    repeats_of,
-)
+from training.data.corrections import MAX_PROBLEMS
+from training.data.dataset import Example, example_of_row, problems_of_row, read_rows, repeats_of
 
 # More rulings on one comment come from programs, not people.
 _MAX_RULINGS = 1_000
