@@ -8,9 +8,11 @@ Boundaries via Contrast Sets").
 import argparse
 import json
 import sys
+import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +26,6 @@ from training.card.page import contrast_table
 from training.command import exit_code_of
 from training.data.corrections import LABEL_CORRECTIONS
 from training.data.dataset import Example, read_dataset
-from training.edits import BEGINNINGS, ENDINGS, HOMEPAGES
 from training.fit.evidence import strengths_of
 from training.fit.measured import Measured
 from training.fit.reading import all_evidence, logit_of
@@ -37,13 +38,11 @@ Edit = Callable[[Comment], Comment | None]
 # This many comments of each label give intervals of two to five points.
 COMMENTS_A_LABEL = 400
 _SEED = 20_260
-
-_NAME = "Marta"
-# An encyclopaedia's URL, which anybody can paste.
-_REFERENCE = "https://en.wikipedia.org/wiki/Thermostat"
+# Harmless words and homepages, by the edit that adds them.
+_EDITS = tomllib.loads(Path(__file__).with_name("edits.toml").read_text("utf-8"))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Contrast:
     """One edit of a kind; `words` distinguish it from others of its kind."""
 
@@ -52,8 +51,8 @@ class Contrast:
     words: str = ""
 
 
-def _with_homepage(url: str) -> Edit:
-    return lambda comment: replace(comment, author=replace(comment.author, url=url))
+def _with_author(**changes: Any) -> Edit:
+    return lambda comment: replace(comment, author=replace(comment.author, **changes))
 
 
 def _with_text(edit: Callable[[str], str]) -> Edit:
@@ -66,16 +65,12 @@ def _with_text(edit: Callable[[str], str]) -> Edit:
     return edited
 
 
-def _ending(words: str) -> Callable[[str], str]:
-    return lambda text: f"{text.rstrip()}\n\n{words}"
+def _with_ending(ending: str) -> Edit:
+    return _with_text(lambda text: text.rstrip() + ending)
 
 
-def _beginning(words: str) -> Callable[[str], str]:
-    return lambda text: f"{words}\n\n{text}"
-
-
-def _with_name(comment: Comment) -> Comment:
-    return replace(comment, author=replace(comment.author, name=_NAME))
+def _with_beginning(beginning: str) -> Edit:
+    return _with_text(lambda text: beginning + text)
 
 
 def _upper(text: str) -> str:
@@ -88,15 +83,16 @@ def _upper(text: str) -> str:
 
 
 CONTRASTS = (
-    *(Contrast(kind="homepage", words=url, edit=_with_homepage(url)) for url in HOMEPAGES),
-    *(Contrast(kind="ending", words=words, edit=_with_text(_ending(words))) for words in ENDINGS),
+    *(Contrast("homepage", _with_author(url=url), url) for url in _EDITS["homepages"]),
+    *(Contrast("ending", _with_ending(f"\n\n{words}"), words) for words in _EDITS["endings"]),
     *(
-        Contrast(kind="beginning", words=words, edit=_with_text(_beginning(words)))
-        for words in BEGINNINGS
+        Contrast("beginning", _with_beginning(f"{words}\n\n"), words)
+        for words in _EDITS["beginnings"]
     ),
-    Contrast(kind="name", edit=_with_name),
-    Contrast(kind="upper case", edit=_with_text(_upper)),
-    Contrast(kind="reference link", edit=_with_text(lambda t: f"{t.rstrip()} ({_REFERENCE})")),
+    Contrast("name", _with_author(name="Marta")),
+    Contrast("upper case", _with_text(_upper)),
+    # An encyclopaedia's URL, which anybody can paste.
+    Contrast("reference link", _with_ending(" (https://en.wikipedia.org/wiki/Thermostat)")),
 )
 
 

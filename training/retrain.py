@@ -14,7 +14,7 @@ import resource
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -41,9 +41,9 @@ from training.data.decisions import read_decisions
 from training.fit.evidence import signal_strengths
 from training.fit.members import Members, read_members
 from training.fit.reading import labels, log_odds_of
-from training.retraining.clean import Split, split_decisions
-from training.retraining.compare import Criteria, Part, compare
-from training.retraining.fit import FitConfig, correct_linear
+from training.retraining.clean import split_decisions
+from training.retraining.compare import Part, compare
+from training.retraining.fit import correct_linear
 from training.retraining.report import Report, candidate_documents, report_json, report_markdown
 
 RUN_FILE, REPORT_FILE, REPORT_PAGE, NAME_FILE = "run.json", "report.json", "report.md", "name.json"
@@ -54,27 +54,20 @@ _SECONDS, _SECONDS_A_COMMENT = 15.0, 0.02
 _MEMORY_MB, _MEMORY_MB_A_COMMENT = 700, 0.05
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RetrainConfig:
-    """The settings of a retraining."""
-
-    # Arbitrary, but fixed, so that a run can be repeated.
-    seed: int = 20_260
-    # With fewer decisions, a site's own list entries help more.
-    min_taught: int = 10
-    # The newest decisions are held out: enough to compare versions, few enough to learn from the
-    # rest.
-    held_share: float = 0.3
-    # The number of replayed comments, which keep the table's other scores unchanged.
-    replayed: int = 2_000
-    fit: FitConfig = field(default_factory=FitConfig)
-    criteria: Criteria = field(default_factory=Criteria)
+# Arbitrary, but fixed, so that a run can be repeated.
+_SEED = 20_260
+# With fewer decisions, a site's own list entries help more.
+_MIN_TAUGHT = 10
+# The newest decisions are held out: enough to compare versions, few enough to learn from the rest.
+_HELD_SHARE = 0.3
+# The number of replayed comments, which keep the table's other scores unchanged.
+_REPLAYED = 2_000
 
 
-def main(arguments: Sequence[str] | None = None, config: RetrainConfig | None = None) -> int:
+def main(arguments: Sequence[str] | None = None, *, n_replayed: int = _REPLAYED) -> int:
     """Run the command; return 0, 1 after one clear message on standard error, 2 out of memory."""
     options = _parse(arguments)
-    return exit_code_of(lambda: _bounded(options, config or RetrainConfig()))
+    return exit_code_of(lambda: _bounded(options, n_replayed))
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -98,7 +91,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     return options
 
 
-def _bounded(options: argparse.Namespace, config: RetrainConfig) -> int:
+def _bounded(options: argparse.Namespace, n_replayed: int) -> int:
     """Run with limits on processor and memory, and store the reason of a failure."""
     # The files quote comments, so no other user may read them.
     options.run.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -108,7 +101,7 @@ def _bounded(options: argparse.Namespace, config: RetrainConfig) -> int:
         resource.setrlimit(resource.RLIMIT_DATA, (most, most))
     try:
         with threadpool_limits(options.threads):
-            return _retrain(options, config)
+            return _retrain(options, n_replayed)
     except MemoryError:
         _write_progress(options.run, "failed", problem="it needs more memory: raise --memory-mb")
         return OUT_OF_MEMORY
@@ -118,7 +111,7 @@ def _bounded(options: argparse.Namespace, config: RetrainConfig) -> int:
         raise
 
 
-def _retrain(options: argparse.Namespace, config: RetrainConfig) -> int:
+def _retrain(options: argparse.Namespace, n_replayed: int) -> int:
     began = time.monotonic()
     run, versions = options.run, options.versions
 
@@ -129,12 +122,19 @@ def _retrain(options: argparse.Namespace, config: RetrainConfig) -> int:
     dataset = read_dataset(paths, corrections=LABEL_CORRECTIONS).examples if paths else ()
     decided = {one.id for one in decisions}
     known = [e for e in dataset if str(e.comment.id) not in decided]
-    drawn = np.random.default_rng(config.seed).permutation(len(known))[: config.replayed]
+    drawn = np.random.default_rng(_SEED).permutation(len(known))[:n_replayed]
     replayed = [known[i] for i in np.sort(drawn).tolist()]
-    split = split_decisions(decisions, held_share=config.held_share)
+    split = split_decisions(decisions, held_share=_HELD_SHARE)
     serving = (options.current or versions) / read_current_name(options.current or versions)
     current = serving.name
-    report = _what_is_learnt(current, split)
+    report = Report(
+        current=current,
+        recommendation=None,
+        taught=len(split.taught),
+        spam=sum(one.decided.example.is_spam for one in split.taught),
+        held=len(split.held),
+        left_out=split.left_out,
+    )
     n_read = len(decisions) + len(replayed)
     if options.dry_run:
         return _end(
@@ -143,7 +143,7 @@ def _retrain(options: argparse.Namespace, config: RetrainConfig) -> int:
             seconds=_SECONDS + _SECONDS_A_COMMENT * n_read,
             peak_memory_mb=_MEMORY_MB + _MEMORY_MB_A_COMMENT * n_read,
         )
-    if len(split.taught) < config.min_taught:
+    if len(split.taught) < _MIN_TAUGHT:
         return _end(options, report, recommendation="nothing to learn")
 
     # The model.
@@ -158,7 +158,6 @@ def _retrain(options: argparse.Namespace, config: RetrainConfig) -> int:
         log_odds_of(before.read(taught), before.calibration),
         replayed,
         before.calibration,
-        config.fit,
     )
     candidate = {**files, LINEAR_FILE: table_bytes(table)}
 
@@ -172,19 +171,19 @@ def _retrain(options: argparse.Namespace, config: RetrainConfig) -> int:
         _part("known comments", replayed, before, after),
         ham_cutoff=fusion.ham_cutoff,
         spam_cutoff=fusion.spam_cutoff,
-        criteria=config.criteria,
     )
 
     # The version.
     _write_progress(run, "running", step="report", share_done=0.9)
     name = _free_name(run, versions)
-    found = _with(
+    found = replace(
         report,
         recommendation="promote" if comparison.promote else "refuse",
         comparison=comparison,
         version=name,
         seconds=round(time.monotonic() - began, 1),
-        peak_memory_mb=_peak_memory_mb(),
+        # The kernel counts KiB.
+        peak_memory_mb=round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
     )
     write_version(
         versions,
@@ -201,21 +200,6 @@ def _retrain(options: argparse.Namespace, config: RetrainConfig) -> int:
     )
     texts = {str(e.comment.id): e.comment.text for e in (*held, *replayed)}
     return _end(options, found, texts=texts)
-
-
-def _what_is_learnt(current: str, split: Split) -> Report:
-    return Report(
-        current=current,
-        recommendation=None,
-        taught=len(split.taught),
-        spam=sum(one.decided.example.is_spam for one in split.taught),
-        held=len(split.held),
-        left_out=dict(split.left_out),
-    )
-
-
-def _with(report: Report, **changes: Any) -> Report:
-    return Report(**{name: getattr(report, name) for name in Report.__slots__} | changes)
 
 
 def _part(name: str, examples: Sequence[Example], before: Members, after: Members) -> Part:
@@ -259,7 +243,7 @@ def _end(
     texts: Mapping[str, str] | None = None,
     **changes: Any,
 ) -> int:
-    report = _with(report, **changes)
+    report = replace(report, **changes)
     page = options.run / REPORT_PAGE
     page.write_bytes(report_markdown(report, texts=texts or {}).encode("utf-8", "replace"))
     _write(options.run / REPORT_FILE, report_json(report))
@@ -286,11 +270,6 @@ def _write(path: Path, values: Mapping[str, Any]) -> None:
     beside = path.with_suffix(".writing")
     beside.write_text(json.dumps(values, indent=1, allow_nan=False))
     beside.replace(path)
-
-
-def _peak_memory_mb() -> int:
-    # The kernel counts KiB.
-    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 
 
 if __name__ == "__main__":

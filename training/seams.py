@@ -8,6 +8,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -58,31 +59,22 @@ def runs_of(segments: Sequence[Segment], spans: Sequence[tuple[int, int]], weigh
     shown = segments[:_MAX_SENTENCES]
     n = len(shown)
     sums = np.cumsum([[0.0] * len(SENTENCE), *map(sentence_traits, shown)], axis=0)
-    enter = _enter_rows(shown)
+    enter, before = [(0.0,) * len(ENTER)], Before()
+    for segment, following in pairwise(shown):
+        before.add(segment)
+        enter.append(enter_traits(following, before))
+    no_leave = (0.0,) * len(LEAVE)
     rows, ends = [], []
     for first in range(n):
         for last in range(first + 1, n + 1):
-            leave = leave_traits(shown[last], is_last=last == n - 1) if last < n else ()
+            leave = leave_traits(shown[last], is_last=last == n - 1) if last < n else no_leave
             linked = any(s.links for s in shown[first:last])
             flags = (linked, first > 0 and last < n, last - first == n)
-            rows.append([*(sums[last] - sums[first]), *enter[first], *_padded(leave), *flags])
+            rows.append([*(sums[last] - sums[first]), *enter[first], *leave, *flags])
             ends.append((first, last))
     marked = [i for i, s in enumerate(shown) if is_marked((s.start, s.end), spans)]
     right = ends.index((marked[0], marked[-1] + 1)) if marked else -1
     return Runs(traits=np.array(rows, dtype=np.float64), right=right, weight=weight)
-
-
-def _enter_rows(shown: Sequence[Segment]) -> list[tuple[float, ...]]:
-    rows: list[tuple[float, ...]] = []
-    before = Before()
-    for segment in shown:
-        rows.append(enter_traits(segment, before) if rows else (0.0,) * len(ENTER))
-        before.add(segment)
-    return rows
-
-
-def _padded(leave: tuple[float, ...]) -> tuple[float, ...]:
-    return leave or (0.0,) * len(LEAVE)
 
 
 def fit_seams(comments: Sequence[Runs]) -> dict[str, float]:

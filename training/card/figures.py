@@ -18,7 +18,8 @@ from service.scoring.metrics import (
     roc_auc_interval,
 )
 from training.arrays import BoolArray, FloatArray
-from training.data.dataset import AUTHORED, DataFile, Example
+from training.data.dataset import DataFile, Example
+from training.data.rotation import is_authored
 from training.fit.measured import ALL_EVIDENCE, Measured, MeasuredPart
 
 FALSE_POSITIVE_RATES = (0.001, 0.005, 0.01)
@@ -74,9 +75,13 @@ def card_facts(
         "training_seconds": round(seconds),
         "fingerprint": fingerprint,
         "config": dict(config),
-        "environment": environment(packages),
+        "environment": {"python": platform.python_version()}
+        | {name: installed_version(name) for name in packages},
         # A later measurement finds here what the version has learnt from.
-        "data": [asdict(file) | {"licence": licence(file.name)} for file in files],
+        "data": [
+            asdict(file) | {"licence": _LICENCES.get(file.name.partition("-")[0], _OTHER_LICENCE)}
+            for file in files
+        ],
         "cutoffs": {
             "ham_cutoff": fusion.ham_cutoff,
             "spam_cutoff": fusion.spam_cutoff,
@@ -98,42 +103,29 @@ def card_json(facts: Measured) -> str:
     return json.dumps(facts, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
 
 
-def environment(packages: Sequence[str]) -> Measured:
-    """Return the versions of Python and of these packages."""
-    versions = {name: installed_version(name) for name in packages}
-    return {"python": platform.python_version(), **versions}
-
-
-def licence(file_name: str) -> str:
-    """Return the licence of a data file."""
-    return _LICENCES.get(file_name.partition("-")[0], _OTHER_LICENCE)
-
-
 def part_facts(part: MeasuredPart, fusion: Fusion) -> Measured:
     """Return the measured figures of one part."""
     is_spam, p_spam = part.is_spam, part.ways[ALL_EVIDENCE]
     called_spam, called_ham = p_spam >= fusion.spam_cutoff, p_spam < fusion.ham_cutoff
     ids = np.array([str(e.comment.id) for e in part.examples], dtype=object)
-    facts: Measured = {
+    found = part.boundaries
+    return {
         "prevalence": float(is_spam.mean()),
         ALL_EVIDENCE: measure(is_spam, p_spam),
         "hard_slices": {
             name: measure(is_spam[rows], p_spam[rows]) for name, rows in _hard_slices(part)
         },
         "at_the_cutoffs": outcomes(is_spam, p_spam, fusion),
-        "slices": slices(part.examples, p_spam, fusion),
+        "slices": slices(part, fusion),
         "promotion_marked": asdict(part.marked) | {"f1": part.marked.f1},
         "ham_called_spam": ids[~is_spam & called_spam].tolist(),
         "spam_called_ham": ids[is_spam & called_ham].tolist(),
-    }
-    if part.boundaries is not None:
-        found = part.boundaries
-        facts["seams"] = {
+        "seams": {
             "within_one_sentence": share(found.within_one_sentence, found.n),
             "in_the_same_word": share(found.exact, found.n),
             "in_ham": share(found.ham_with_one, found.n_ham),
-        }
-    return facts
+        },
+    }
 
 
 def measure(is_spam: BoolArray, p_spam: FloatArray) -> Measured:
@@ -145,20 +137,19 @@ def measure(is_spam: BoolArray, p_spam: FloatArray) -> Measured:
         "roc_auc_interval_95": list(roc_auc_interval(is_spam, p_spam)),
         "brier_score": brier_score(is_spam, p_spam),
         "recall_at_false_positive_rate": {
-            str(rate): _point(is_spam, p_spam, rate) for rate in FALSE_POSITIVE_RATES
+            str(rate): {
+                "spam_caught": point.spam_caught,
+                "n_spam": point.n_spam,
+                "ham_lost": point.ham_lost,
+                "n_ham": point.n_ham,
+                "recall": point.recall,
+                "recall_interval_95": list(clopper_pearson(point.spam_caught, point.n_spam)),
+            }
+            for rate in FALSE_POSITIVE_RATES
+            for point in [
+                recall_at_false_positive_rate(is_spam, p_spam, max_false_positive_rate=rate)
+            ]
         },
-    }
-
-
-def _point(is_spam: BoolArray, p_spam: FloatArray, rate: float) -> Measured:
-    point = recall_at_false_positive_rate(is_spam, p_spam, max_false_positive_rate=rate)
-    return {
-        "spam_caught": point.spam_caught,
-        "n_spam": point.n_spam,
-        "ham_lost": point.ham_lost,
-        "n_ham": point.n_ham,
-        "recall": point.recall,
-        "recall_interval_95": list(clopper_pearson(point.spam_caught, point.n_spam)),
     }
 
 
@@ -181,7 +172,7 @@ def share(hits: int, count: int) -> Measured:
 
 def _evidence_rows(part: MeasuredPart, fusion: Fusion) -> Iterator[Measured]:
     """Yield a row for each group of sources and way of judging, with all evidence's verdicts."""
-    source = np.array([_group_of(e) for e in part.examples])
+    source = np.array(["authored" if is_authored(e) else e.source for e in part.examples])
     of_blogs = source != "authored"
     groups = [(ALL, np.ones(len(source), dtype=np.bool_))]
     if of_blogs.any() and not of_blogs.all():
@@ -200,21 +191,17 @@ def _evidence_rows(part: MeasuredPart, fusion: Fusion) -> Iterator[Measured]:
             yield row | (outcomes(is_spam, p_spam[mine], fusion) if way == ALL_EVIDENCE else {})
 
 
-def _group_of(example: Example) -> str:
-    return "authored" if example.source.startswith(AUTHORED) else example.source
-
-
 def _separation(is_spam: BoolArray, p_spam: FloatArray) -> Measured:
     # A single comment gives no interval.
     if min(int(is_spam.sum()), int((~is_spam).sum())) < 2:
         return {"roc_auc": None, "recall": {}}
-    points = {rate: _point(is_spam, p_spam, rate) for rate in FALSE_POSITIVE_RATES}
+    measured = measure(is_spam, p_spam)
+    points = measured["recall_at_false_positive_rate"]
     return {
-        "roc_auc": roc_auc(is_spam, p_spam),
-        "roc_auc_interval_95": list(roc_auc_interval(is_spam, p_spam)),
+        "roc_auc": measured["roc_auc"],
+        "roc_auc_interval_95": measured["roc_auc_interval_95"],
         "recall": {
-            str(rate): share(point["spam_caught"], point["n_spam"])
-            for rate, point in points.items()
+            rate: share(point["spam_caught"], point["n_spam"]) for rate, point in points.items()
         },
     }
 
@@ -222,7 +209,7 @@ def _separation(is_spam: BoolArray, p_spam: FloatArray) -> Measured:
 def _hard_slices(part: MeasuredPart) -> Iterator[tuple[str, BoolArray]]:
     """Yield the spam of each important slice, with all the part's ham."""
     examples = part.examples
-    authored = np.array([e.source.startswith(AUTHORED) for e in examples], dtype=np.bool_)
+    authored = np.array([is_authored(e) for e in examples], dtype=np.bool_)
     machine = np.array([e.kind == "llm-spam" for e in examples], dtype=np.bool_)
     foreign = np.array([e.language not in (None, "en") for e in examples], dtype=np.bool_)
     for name, chosen in (
@@ -251,15 +238,13 @@ SLICES: Mapping[str, Callable[[Example], object]] = {
 }
 
 
-def slices(
-    examples: Sequence[Example], p_spam: FloatArray, fusion: Fusion
-) -> dict[str, list[Measured]]:
+def slices(part: MeasuredPart, fusion: Fusion) -> dict[str, list[Measured]]:
     """Return the verdicts on each slice's spam and ham at the cutoffs."""
-    is_spam = np.array([e.is_spam for e in examples], dtype=np.bool_)
+    is_spam, p_spam = part.is_spam, part.ways[ALL_EVIDENCE]
     called_spam, called_ham = p_spam >= fusion.spam_cutoff, p_spam < fusion.ham_cutoff
     answer: dict[str, list[Measured]] = {}
     for name, key in SLICES.items():
-        values = np.array([str(key(e) or "unknown") for e in examples], dtype=object)
+        values = np.array([str(key(e) or "unknown") for e in part.examples], dtype=object)
         answer[name] = [
             {
                 "value": value,

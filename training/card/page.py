@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from service.scoring.cutoffs import clopper_pearson
+from training.card.figures import ALL, BLOGS, share
 
 _RATES = ("0.001", "0.005", "0.01")
-_ALL, _BLOGS, _AUTHORED, _ALL_EVIDENCE = "all", "blogs alone", "authored", "all evidence"
+_AUTHORED, _ALL_EVIDENCE = "authored", "all evidence"
 _WAYS = {
     _ALL_EVIDENCE: "all evidence",
     "model alone": "model without signals",
@@ -76,7 +76,7 @@ def _opening(card: Mapping[str, Any]) -> list[str]:
 
 
 def _ways_table(rows: Sequence[Mapping[str, Any]]) -> str:
-    group = _BLOGS if any(row["source"] == _BLOGS for row in rows) else _ALL
+    group = BLOGS if any(row["source"] == BLOGS for row in rows) else ALL
     mine = {row["way"]: row for row in rows if row["source"] == group}
     any_row = next(iter(mine.values()))
     head = f"{group}: {_counts(any_row)}"
@@ -99,12 +99,11 @@ def _auc(row: Mapping[str, Any]) -> str:
 
 def _promises(cutoffs: Mapping[str, Any]) -> str:
     said = [
-        f"{name} at most {percent(kept['promised_rate'])} (measured {kept['hits']} of "
-        f"{kept['count']:,}, with 95% confidence at most {percent(kept['upper_95'])})"
-        for name, kept in (
-            ("ham called spam", cutoffs["ham_called_spam"]),
-            ("spam called ham", cutoffs["spam_called_ham"]),
-        )
+        f"{name.replace('_', ' ')} at most {percent(kept['promised_rate'])} (measured "
+        f"{kept['hits']} of {kept['count']:,}, with 95% confidence at most "
+        f"{percent(kept['upper_95'])})"
+        for name in ("ham_called_spam", "spam_called_ham")
+        for kept in [cutoffs[name]]
     ]
     return (
         f"Spam from p_spam {cutoffs['spam_cutoff']:.4f} up, ham below {cutoffs['ham_cutoff']:.4f}, "
@@ -118,14 +117,10 @@ def _outcome_table(rows: Sequence[Mapping[str, Any]]) -> str:
         ("at these cutoffs", "ham called spam", "spam called ham", "left to a moderator"),
         [
             (
-                f"{source}: {_counts(chosen[source])}",
-                *(
-                    _share(chosen[source][name])
-                    for name in ("ham_called_spam", "spam_called_ham", "unsure")
-                ),
+                f"{row['source']}: {_counts(row)}",
+                *(_share(row[name]) for name in ("ham_called_spam", "spam_called_ham", "unsure")),
             )
-            for source in (_BLOGS, _AUTHORED, _ALL)
-            if source in chosen
+            for row in (chosen[source] for source in (BLOGS, _AUTHORED, ALL) if source in chosen)
         ],
     )
 
@@ -189,8 +184,7 @@ def _mean_change(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _count(hits: int, count: int) -> str:
-    interval = clopper_pearson(hits, count) if count else None
-    return _share({"hits": hits, "count": count, "interval_95": interval})
+    return _share(share(hits, count))
 
 
 def _share(found: Mapping[str, Any] | None) -> str:

@@ -1,17 +1,20 @@
 """Reads corrections of labels from a file of their own."""
 
-import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from service.domain.errors import InvalidInputError, Problem
 
-_DATA = Path(__file__).parents[2] / "data"
-LABEL_CORRECTIONS = _DATA / "label-corrections.jsonl"
+LABEL_CORRECTIONS = Path(__file__).parents[2] / "data" / "label-corrections.jsonl"
 
-_MAX_PROBLEMS = 50
+# With so many problems it is the wrong file, and more of them do not help.
+MAX_PROBLEMS = 50
+
+_Text = Annotated[str, Field(min_length=1)]
 
 
 class CorrectLabel(StrEnum):
@@ -22,15 +25,16 @@ class CorrectLabel(StrEnum):
     DROP = "drop"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Correction:
+class Correction(BaseModel):
     """One comment's label in the data, its correct label, and the reason in our own words."""
 
-    id: str
-    was: str
-    correct: CorrectLabel
-    reason: str
-    where: str
+    model_config = ConfigDict(frozen=True)
+
+    id: _Text
+    was: Literal["spam", "ham"]
+    correct: Annotated[CorrectLabel, Field(alias="is")]
+    reason: _Text
+    where: str = ""
 
 
 def read_corrections(path: Path) -> Mapping[str, Correction]:
@@ -43,46 +47,31 @@ def read_corrections(path: Path) -> Mapping[str, Correction]:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        problem = f"cannot be read ({type(error).__name__})"
-        remedy = "name a file of corrections"
-        raise InvalidInputError(
-            [Problem(field=path.name, problem=problem, remedy=remedy)]
-        ) from error
+        what = f"cannot be read ({type(error).__name__})"
+        problem = Problem(path.name, what, "name a file of corrections")
+        raise InvalidInputError([problem]) from error
     corrections: dict[str, Correction] = {}
     problems: list[Problem] = []
     for number, line in enumerate(lines, start=1):
         where = f"{path.name}:{number}"
-        correction = _correction(line, where)
+        correction = _correction(line)
         if correction is None:
             remedy = 'write {"id", "was": spam or ham, "is": another or drop, "reason"}'
-            problems.append(Problem(field=where, problem="is no correction", remedy=remedy))
+            problems.append(Problem(where, "is no correction", remedy))
         elif correction.id in corrections:
             first = corrections[correction.id].where
-            problems.append(
-                Problem(field=f"{where} id", problem=f"occurred at {first}", remedy="keep one")
-            )
+            problems.append(Problem(f"{where} id", f"occurred at {first}", "keep one"))
         else:
-            corrections[correction.id] = correction
+            corrections[correction.id] = correction.model_copy(update={"where": where})
     if problems:
-        raise InvalidInputError(problems[:_MAX_PROBLEMS])
+        raise InvalidInputError(problems[:MAX_PROBLEMS])
     return corrections
 
 
-def _correction(line: str, where: str) -> Correction | None:
+def _correction(line: str) -> Correction | None:
     """Return a line's correction, or None if it is not one."""
     try:
-        row = json.loads(line)
-    except (ValueError, RecursionError):
+        correction = Correction.model_validate_json(line, strict=True)
+    except ValidationError:
         return None
-    if not isinstance(row, dict):
-        return None
-    fields = [row.get(key) for key in ("id", "was", "is", "reason")]
-    values = [value for value in fields if isinstance(value, str) and value]
-    if len(values) < 4:
-        return None
-    comment_id, was, correct, reason = values
-    if was not in ("spam", "ham") or correct not in list(CorrectLabel) or was == correct:
-        return None
-    return Correction(
-        id=comment_id, was=was, correct=CorrectLabel(correct), reason=reason, where=where
-    )
+    return None if correction.was == correction.correct else correction

@@ -4,7 +4,7 @@ import gzip
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from models.inputs import ModelInput
@@ -14,6 +14,7 @@ from service.domain.errors import InvalidInputError, Problem
 from service.scoring.classifier import model_input
 from training.data.corrections import (
     LABEL_CORRECTIONS,
+    MAX_PROBLEMS,
     Correction,
     CorrectLabel,
     read_corrections,
@@ -25,8 +26,6 @@ DEFAULT_DATA = Path(__file__).parents[2] / "data"
 AUTHORED = "authored-"
 
 _ENDINGS = (".jsonl", ".jsonl.gz")
-# With so many problems it is the wrong file, and more of them do not help.
-MAX_PROBLEMS = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,23 +70,21 @@ class DataFile:
 
     name: str
     sha256: str
-    n_spam: int
-    n_ham: int
-    n_unlabelled: int
+    n_spam: int = 0
+    n_ham: int = 0
+    n_unlabelled: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dataset:
     """Everything that was read, in a fixed order; `texts` only has those with an advertisement.
 
-    `dropped` maps the ids of comments that a correction leaves out to a fixed reason. `files`
-    includes the file of corrections, with a count of 0.
+    `files` includes the file of corrections, with a count of 0.
     """
 
     examples: tuple[Example, ...]
     files: tuple[DataFile, ...]
     texts: tuple[UnlabelledText, ...] = ()
-    dropped: Mapping[str, str] = field(default_factory=dict)
 
 
 def find_data_files(paths: Sequence[Path]) -> list[Path]:
@@ -102,13 +99,8 @@ def find_data_files(paths: Sequence[Path]) -> list[Path]:
         inside = path.iterdir() if path.is_dir() else [path] if path.is_file() else []
         files = [p for p in inside if p == path or p.name.endswith(_ENDINGS)]
         if not files:
-            problems.append(
-                Problem(
-                    field=str(path),
-                    problem="there is no data file",
-                    remedy="name a .jsonl or .jsonl.gz file, or a folder that holds some",
-                )
-            )
+            remedy = "name a .jsonl or .jsonl.gz file, or a folder that holds some"
+            problems.append(Problem(str(path), "there is no data file", remedy))
         found |= {p.resolve(): None for p in files}
     if problems:
         raise InvalidInputError(problems)
@@ -128,15 +120,8 @@ def read_dataset(paths: Sequence[Path], *, corrections: Path | None = None) -> D
         raise InvalidInputError(read.problems[:MAX_PROBLEMS])
     if corrections:
         sha256 = hashlib.sha256(corrections.read_bytes()).hexdigest()
-        files.append(
-            DataFile(name=corrections.name, sha256=sha256, n_spam=0, n_ham=0, n_unlabelled=0)
-        )
-    return Dataset(
-        examples=tuple(read.examples),
-        files=tuple(files),
-        texts=tuple(read.texts),
-        dropped=read.dropped,
-    )
+        files.append(DataFile(name=corrections.name, sha256=sha256))
+    return Dataset(examples=tuple(read.examples), files=tuple(files), texts=tuple(read.texts))
 
 
 class _Reading:
@@ -145,7 +130,6 @@ class _Reading:
     def __init__(self, corrections: Mapping[str, Correction]) -> None:
         self.examples: list[Example] = []
         self.texts: list[UnlabelledText] = []
-        self.dropped: dict[str, str] = {}
         self.problems: list[Problem] = []
         self._corrections = corrections
         self._seen: dict[str, str] = {}
@@ -154,7 +138,7 @@ class _Reading:
         """Read one file's rows, and return its counts."""
         before, n_unlabelled = len(self.examples), 0
         for where, row in read_rows(path, self.problems):
-            wrong = problems_of_row(where, row) or _repeats(where, row, self._seen)
+            wrong = problems_of_row(where, row) or repeats_of(where, row, self._seen)
             self.problems += wrong
             if wrong:
                 continue
@@ -185,9 +169,7 @@ class _Reading:
         elif row["label"] != correction.was:
             what, remedy = "is not the label in the data", "judge the comment again"
             self.problems.append(Problem(f"{correction.where} was", what, remedy))
-        elif correction.correct is CorrectLabel.DROP:
-            self.dropped[correction.id] = "left out by a correction of labels"
-        else:
+        elif correction.correct is not CorrectLabel.DROP:
             # These fields of the data belong to the wrong label.
             unknown = {"kind": None, "promo_spans": None, "boundary": None}
             corrected = {**row, **unknown, "label": correction.correct.value}
@@ -239,9 +221,9 @@ def problems_of_row(where: str, row: Mapping[str, object]) -> list[Problem]:
     return problems
 
 
-def _repeats(where: str, row: Mapping[str, object], seen: dict[str, str]) -> list[Problem]:
+def repeats_of(where: str, row: Mapping[str, object], seen: dict[str, str]) -> list[Problem]:
     """Return a problem if the id occurred before; remember it otherwise."""
-    first = seen.setdefault(str(row["id"]), where)
+    first = seen.setdefault(str(row.get("id")), where)
     if first == where:
         return []
     return [Problem(f"{where} id", f"occurred at {first}", "give each row its own")]

@@ -12,13 +12,8 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationErro
 from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError, Problem
 from service.domain.verdict import Outcome
-from training.data.dataset import (
-    MAX_PROBLEMS,
-    Example,
-    example_of_row,
-    problems_of_row,
-    read_rows,
-)
+from training.data.corrections import MAX_PROBLEMS
+from training.data.dataset import Example, example_of_row, problems_of_row, read_rows, repeats_of
 
 # More rulings on one comment come from programs, not people.
 _MAX_RULINGS = 1_000
@@ -127,15 +122,20 @@ def read_decisions(path: Path) -> tuple[Decided, ...]:
     decided: list[Decided] = []
     first_at: dict[str, str] = {}
     for where, row in read_rows(path, problems):
-        wrong = problems_of_row(where, row)
-        first = first_at.setdefault(str(row.get("id")), where)
-        if first != where:
-            wrong.append(Problem(f"{where} id", f"occurred at {first}", "give each row its own"))
+        wrong = problems_of_row(where, row) + repeats_of(where, row, first_at)
         more = _read(where, row)
         wrong += more if isinstance(more, list) else []
         if isinstance(more, _Row) and not wrong:
             try:
-                decided.append(_decided(example_of_row(row, path), more))
+                decided.append(
+                    Decided(
+                        example=example_of_row(row, path),
+                        rulings=more.rulings,
+                        verdict=more.verdict,
+                        audit=more.audit,
+                        weight=more.weight,
+                    )
+                )
             except ValueError:
                 what = "do not end with one in force that is the label"
                 remedy = "put the ruling in force last; reject is spam, approve is ham"
@@ -163,13 +163,3 @@ def _read(where: str, row: Mapping[str, object]) -> _Row | list[Problem]:
 
 def _name(places: Sequence[int | str]) -> str:
     return "".join(f"[{one}]" if isinstance(one, int) else f".{one}" for one in places)[1:]
-
-
-def _decided(example: Example, row: _Row) -> Decided:
-    return Decided(
-        example=example,
-        rulings=row.rulings,
-        verdict=row.verdict,
-        audit=row.audit,
-        weight=row.weight,
-    )

@@ -83,13 +83,10 @@ def assign_rotation(examples: Sequence[Example], config: RotationConfig) -> IntA
     first: dict[int, int] = {}
     for position, group in zip(authored, groups, strict=True):
         key = first.setdefault(group, position)
-        folds[position] = _drawn(examples[key].post_key, config)
+        drawn_by = f"{config.seed}/{examples[key].post_key}".encode(errors="surrogatepass")
+        digest = hashlib.sha256(drawn_by).digest()
+        folds[position] = int.from_bytes(digest[:8], "big") % config.n_folds
     return folds
-
-
-def _drawn(post_key: str, config: RotationConfig) -> int:
-    digest = hashlib.sha256(f"{config.seed}/{post_key}".encode(errors="surrogatepass")).digest()
-    return int.from_bytes(digest[:8], "big") % config.n_folds
 
 
 def teaching_of(examples: Sequence[Example], folds: IntArray, held: int | None) -> list[int]:

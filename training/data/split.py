@@ -4,6 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from models.text import normalise
 from training.arrays import IntArray
@@ -17,25 +19,6 @@ _NEAR_COPY_SHARE = 0.7
 # A run in this many texts is a stock phrase and no evidence, and comparing all pairs of these texts
 # would take quadratic time.
 _STOCK_PHRASE = 40
-
-
-class _Union:
-    """Joins numbers into groups (union-find)."""
-
-    def __init__(self, size: int) -> None:
-        self._parent = list(range(size))
-
-    def find(self, one: int) -> int:
-        """Return the number that represents the group of `one`."""
-        while self._parent[one] != one:
-            self._parent[one] = self._parent[self._parent[one]]
-            one = self._parent[one]
-        return one
-
-    def join(self, one: int, other: int) -> None:
-        """Merge both groups; the smaller number represents them."""
-        low, high = sorted((self.find(one), self.find(other)))
-        self._parent[high] = low
 
 
 def find_copies(texts: Sequence[str]) -> list[tuple[int, int]]:
@@ -87,22 +70,23 @@ def _near(
 
 def group_copies(texts: Sequence[str]) -> IntArray:
     """Return a group number for each text; copies have the same number."""
-    groups = _Union(len(texts))
-    for one, other in find_copies(texts):
-        groups.join(one, other)
-    return np.array([groups.find(i) for i in range(len(texts))], dtype=np.int64)
+    return _number_groups(len(texts), find_copies(texts))
 
 
 def group_examples(examples: Sequence[Example]) -> IntArray:
     """Return a group number for each example; one post, campaign or copied text is one group."""
-    groups = _Union(len(examples))
+    pairs = find_copies([e.comment.text for e in examples])
     first_with: dict[tuple[str, str], int] = {}
     for position, example in enumerate(examples):
-        keys = [("post", example.post_key)]
-        if example.campaign:
-            keys.append(("campaign", example.campaign))
-        for key in keys:
-            groups.join(position, first_with.setdefault(key, position))
-    for one, other in find_copies([e.comment.text for e in examples]):
-        groups.join(one, other)
-    return np.array([groups.find(i) for i in range(len(examples))], dtype=np.int64)
+        for key in (("post", example.post_key), ("campaign", example.campaign or "")):
+            if key[1]:
+                pairs.append((first_with.setdefault(key, position), position))
+    return _number_groups(len(examples), pairs)
+
+
+def _number_groups(count: int, pairs: Sequence[tuple[int, int]]) -> IntArray:
+    """Return the number of each position's group; both positions of a pair are in one group."""
+    ones, others = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    graph = coo_array((np.ones(len(pairs)), (ones, others)), shape=(count, count))
+    groups: IntArray = connected_components(graph, directed=False)[1].astype(np.int64)
+    return groups

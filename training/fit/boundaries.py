@@ -67,6 +67,4 @@ def _apart(comment: Comment, found: int, known: int) -> tuple[int, int]:
 
 
 def _past_blanks(text: str, offset: int) -> int:
-    while offset < len(text) and text[offset].isspace():
-        offset += 1
-    return offset
+    return len(text) - len(text[offset:].lstrip())

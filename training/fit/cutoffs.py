@@ -1,11 +1,13 @@
 """Chooses cutoffs by promised error rates."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from bisect import bisect_left
+
+import numpy as np
 
 from service.scoring.conclude import logistic, logit
 from service.scoring.cutoffs import allowed_of, clopper_pearson
+from training.arrays import FloatArray
 
 # The share of the ham that its tail is estimated from, and the fewest comments for that.
 _TAIL_SHARE = 0.05
@@ -14,35 +16,27 @@ _MIN_TAIL = 20
 _SURE = 1.645
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scored:
-    """A labelled comment and its probability by a model that never saw it."""
-
-    score: float
-    is_spam: bool
-
-
-def choose_spam_cutoff(scored: Sequence[Scored], *, max_false_positive_rate: float) -> float:
+def choose_spam_cutoff(ham: FloatArray, *, max_false_positive_rate: float) -> float:
     """Return the lowest cutoff that calls at most this share of the ham spam.
 
-    Scores from the cutoff up are spam. Raises `ValueError` if there is no ham, or if so much ham
-    scores 1 that no cutoff keeps the promise.
+    `ham` has each comment's probability by a model that never saw it. Scores from the cutoff up are
+    spam. Raises `ValueError` if there is no ham, or if so much ham scores 1 that no cutoff keeps
+    the promise.
     """
-    ham = sorted((s.score for s in scored if not s.is_spam), reverse=True)
-    if not ham:
+    if not len(ham):
         msg = "cannot choose a spam cutoff without ham"
         raise ValueError(msg)
     allowed = allowed_of(len(ham), max_false_positive_rate)
     if allowed >= len(ham):
         return 0.0
-    cutoff = math.nextafter(ham[allowed], math.inf)
+    cutoff = math.nextafter(np.sort(ham)[-1 - allowed], math.inf)
     if cutoff > 1.0:
         msg = f"{allowed + 1} of {len(ham)} ham score 1, so no spam cutoff keeps the promise"
         raise ValueError(msg)
     return max(0.0, cutoff)
 
 
-def tail_spam_cutoff(scored: Sequence[Scored], *, max_false_positive_rate: float) -> float:
+def tail_spam_cutoff(ham: FloatArray, *, max_false_positive_rate: float) -> float:
     """Return the spam cutoff estimated from the tail of the ham's scores, 0.0 below 400 ham.
 
     With a rate such as 0.1 % and some thousand ham, the one or two highest scores would decide by
@@ -52,13 +46,13 @@ def tail_spam_cutoff(scored: Sequence[Scored], *, max_false_positive_rate: float
     error of itself / sqrt(n); the cutoff keeps the promise with 95 % of such estimates. Raises
     `ValueError` for a rate outside [0, 1].
     """
-    ham = sorted((logit(s.score) for s in scored if not s.is_spam), reverse=True)
+    log_odds = sorted((logit(p) for p in ham.tolist()), reverse=True)
     above = int(len(ham) * _TAIL_SHARE)
     allowed_of(len(ham), max_false_positive_rate)
     if above < _MIN_TAIL or max_false_positive_rate == 0.0:
         return 0.0
-    threshold = ham[above]
-    mean_excess = sum(ham[:above]) / above - threshold
+    threshold = log_odds[above]
+    mean_excess = sum(log_odds[:above]) / above - threshold
     beyond = above / len(ham) / max_false_positive_rate
     if beyond <= 1.0:
         return 0.0
@@ -66,17 +60,16 @@ def tail_spam_cutoff(scored: Sequence[Scored], *, max_false_positive_rate: float
     return logistic(threshold + at_most * math.log(beyond))
 
 
-def choose_ham_cutoff(scored: Sequence[Scored], *, max_missed_spam_rate: float) -> float:
+def choose_ham_cutoff(spam: FloatArray, *, max_missed_spam_rate: float) -> float:
     """Return the highest cutoff that calls at most this share of the spam ham.
 
     Scores below the cutoff are ham. Raises `ValueError` if there is no spam.
     """
-    spam = sorted(s.score for s in scored if s.is_spam)
-    if not spam:
+    if not len(spam):
         msg = "cannot choose a ham cutoff without spam"
         raise ValueError(msg)
     allowed = allowed_of(len(spam), max_missed_spam_rate)
-    return spam[allowed] if allowed < len(spam) else 1.0
+    return float(np.sort(spam)[allowed]) if allowed < len(spam) else 1.0
 
 
 def count_needed(hits: int, rate: float) -> int:
@@ -87,14 +80,11 @@ def count_needed(hits: int, rate: float) -> int:
     if not 0.0 < rate < 1.0:
         msg = f"a bound needs a rate between 0 and 1, got {rate}"
         raise ValueError(msg)
-    low, high = hits, hits + 1
-    while not _is_kept(hits, high, rate):
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if _is_kept(hits, middle, rate) else (middle, high)
-    return high
 
+    def is_kept(count: int) -> bool:
+        return clopper_pearson(hits, count, confidence=0.9)[1] <= rate
 
-def _is_kept(hits: int, count: int, rate: float) -> bool:
-    return clopper_pearson(hits, count, confidence=0.9)[1] <= rate
+    most = hits + 1
+    while not is_kept(most):
+        most *= 2
+    return bisect_left(range(most), True, lo=hits, key=is_kept)  # noqa: FBT003  # what it looks for

@@ -73,9 +73,9 @@ def measure_meeting(
     vectors = np.array([v for _, v in known]).reshape(len(known), -1)
     same = campaigns[members][:, None] == campaigns[None, :]
     cosines = vectors[members] @ vectors.T
-    others, cosines[np.arange(len(members)), members] = cosines[~same], np.nan
+    others = cosines[~same]
+    same[np.arange(len(members)), members] = False
     pairs = cosines[same]
-    pairs = pairs[~np.isnan(pairs)]
     if len(pairs) == 0 or len(others) == 0:
         return counts
     return counts | {
@@ -92,7 +92,8 @@ def pooled_of(
 ) -> list[list[Sequence[float]]]:
     """Return the pooled states of each comment's windows. Raises `ValueError` if there are none."""
     windows = [tokeniser.windows(e.input) for e in examples]
-    pooled = [[scores.pooled for scores in some] for some in read_windows(engine, windows)]
-    if any(one is None for some in pooled for one in some):
+    read = read_windows(engine, windows)
+    pooled = [[one.pooled for one in some if one.pooled is not None] for some in read]
+    if not all(pooled):
         raise ValueError("the network pools nothing")
-    return [[one for one in some if one is not None] for some in pooled]
+    return pooled

@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from models.registry import Fusion
 from service.scoring.cutoffs import clopper_pearson, conformal_hits
 from training.arrays import BoolArray, FloatArray
 from training.fit.cutoffs import (
-    Scored,
     choose_ham_cutoff,
     choose_spam_cutoff,
     count_needed,
@@ -61,46 +59,11 @@ def fit_fusion(
     """
     seen = (strengths > 0).sum(axis=0) >= min_firings
     columns = np.column_stack([model_log_odds, strengths])
-    bounds: list[tuple[float | None, float | None]] = [(0.0, None)]
-    bounds += [(0.0, None if enough else 0.0) for enough in seen]
+    bounds = [(0.0, None), *((0.0, None if enough else 0.0) for enough in seen)]
     penalties = np.array([0.0, *[penalty] * len(names)])
     fitted = np.round(_fit(columns, is_spam, bounds=bounds, penalties=penalties), _DECIMALS)
     signals = {name: float(w) + 0.0 for name, w in zip(names, fitted[2:], strict=True)}
     return FittedWeights(base=float(fitted[0]) + 0.0, model=float(fitted[1]), signals=signals)
-
-
-def choose_fusion(
-    weights: FittedWeights,
-    p_spam: FloatArray,
-    is_spam: BoolArray,
-    *,
-    max_false_positive_rate: float,
-    max_missed_spam_rate: float,
-    by_tail: bool = True,
-) -> Fusion:
-    """Return the weights with the `promised_cutoffs` of held-out scores."""
-    ham_cutoff, spam_cutoff = promised_cutoffs(
-        p_spam,
-        is_spam,
-        by_tail=by_tail,
-        max_false_positive_rate=max_false_positive_rate,
-        max_missed_spam_rate=max_missed_spam_rate,
-    )
-    n_spam = int(np.count_nonzero(is_spam))
-    n_ham = len(is_spam) - n_spam
-    ham_called_spam = int(np.count_nonzero(~is_spam & (p_spam >= spam_cutoff)))
-    spam_called_ham = int(np.count_nonzero(is_spam & (p_spam < ham_cutoff)))
-    return Fusion(
-        base=weights.base,
-        model_weight=weights.model,
-        signal_weights=weights.signals,
-        ham_cutoff=ham_cutoff,
-        spam_cutoff=spam_cutoff,
-        promises={
-            "ham_called_spam": promise(max_false_positive_rate, ham_called_spam, n_ham),
-            "spam_called_ham": promise(max_missed_spam_rate, spam_called_ham, n_spam),
-        },
-    )
 
 
 def promised_cutoffs(
@@ -120,32 +83,29 @@ def promised_cutoffs(
     scores (`tail_spam_cutoff`). Without `by_tail`, for tens of thousands of unseen ham of many
     blogs, the conformal cutoff is used alone.
     """
-    scored = [Scored(score=float(p), is_spam=bool(s)) for p, s in zip(p_spam, is_spam, strict=True)]
-    n_spam = int(np.count_nonzero(is_spam))
-    spam_cutoff = _spam_cutoff(scored, max_false_positive_rate, by_tail=by_tail)
+    ham, spam = p_spam[~is_spam], p_spam[is_spam]
+    spam_cutoff = choose_spam_cutoff(
+        ham, max_false_positive_rate=conformal_hits(len(ham), max_false_positive_rate) / len(ham)
+    )
+    if by_tail:
+        tail = tail_spam_cutoff(ham, max_false_positive_rate=max_false_positive_rate)
+        spam_cutoff = max(spam_cutoff, tail)
     ham_cutoff = choose_ham_cutoff(
-        scored, max_missed_spam_rate=conformal_hits(n_spam, max_missed_spam_rate) / n_spam
+        spam, max_missed_spam_rate=conformal_hits(len(spam), max_missed_spam_rate) / len(spam)
     )
     # If the two cross there is no unsure range, and every comment is decided.
     return min(ham_cutoff, spam_cutoff), spam_cutoff
 
 
-def _spam_cutoff(scored: Sequence[Scored], rate: float, *, by_tail: bool) -> float:
-    n_ham = sum(not one.is_spam for one in scored)
-    hits = conformal_hits(n_ham, rate)
-    conformal = choose_spam_cutoff(scored, max_false_positive_rate=hits / n_ham)
-    if not by_tail:
-        return conformal
-    return max(conformal, tail_spam_cutoff(scored, max_false_positive_rate=rate))
-
-
-def promise(rate: float, hits: int, count: int) -> dict[str, Any]:
+def promise(rate: float, is_wrong: BoolArray) -> dict[str, Any]:
     """Return a promise with the measured rate and its exact 95 % interval.
 
+    `is_wrong` tells for each comment of a label whether its verdict is wrong.
     `expected_rate` is the conformal cutoff's average promise, `upper_95` the exact one-sided bound.
     `count_for_95` is the number of comments at which this bound would keep the promise with as many
     hits.
     """
+    hits, count = int(is_wrong.sum()), len(is_wrong)
     low, high = clopper_pearson(hits, count)
     _, upper = clopper_pearson(hits, count, confidence=0.9)
     return {

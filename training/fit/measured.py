@@ -29,7 +29,7 @@ class MeasuredPart:
     examples: tuple[Example, ...]
     ways: Mapping[str, FloatArray]
     marked: MarkedTokens
-    boundaries: FoundBoundaries | None = None
+    boundaries: FoundBoundaries
 
     @property
     def is_spam(self) -> BoolArray:

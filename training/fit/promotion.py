@@ -1,5 +1,6 @@
 """Fits the marker of promotional segments on comments that were marked by hand."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -24,14 +25,6 @@ class MarkedTokens:
     only_hand: int
     ham_marked: int
     n_ham: int
-
-    @property
-    def precision(self) -> float:
-        return self.both / ((self.both + self.only_marker) or 1)
-
-    @property
-    def recall(self) -> float:
-        return self.both / ((self.both + self.only_hand) or 1)
 
     @property
     def f1(self) -> float:
@@ -95,35 +88,25 @@ def compare_tokens(
     examples: Sequence[Example], marked: Sequence[Sequence[Segment]]
 ) -> MarkedTokens:
     """Count words by who marked them; a word belongs to the segment of its first letter."""
-    counts = np.zeros(5, dtype=np.int64)
+    n = dict.fromkeys(("both", "only_marker", "only_hand", "ham_marked", "n_ham"), 0)
     for example, segments in zip(examples, marked, strict=True):
         if example.promo_spans is None:
             continue
         starts = word_starts(example.comment.text)
         by_hand, by_marker = _inside(starts, example.promo_spans), _inside(starts, segments)
         if example.is_spam:
-            counts[0] += np.count_nonzero(by_hand & by_marker)
-            counts[1] += np.count_nonzero(~by_hand & by_marker)
-            counts[2] += np.count_nonzero(by_hand & ~by_marker)
+            n["both"] += int(np.count_nonzero(by_hand & by_marker))
+            n["only_marker"] += int(np.count_nonzero(~by_hand & by_marker))
+            n["only_hand"] += int(np.count_nonzero(by_hand & ~by_marker))
         else:
-            counts[3] += np.count_nonzero(by_marker)
-            counts[4] += len(starts)
-    both, only_marker, only_hand, ham_marked, n_ham = (int(c) for c in counts)
-    return MarkedTokens(
-        both=both,
-        only_marker=only_marker,
-        only_hand=only_hand,
-        ham_marked=ham_marked,
-        n_ham=n_ham,
-    )
+            n["ham_marked"] += int(np.count_nonzero(by_marker))
+            n["n_ham"] += len(starts)
+    return MarkedTokens(**n)
 
 
 def word_starts(text: str) -> IntArray:
     """Return the offsets of words, in characters; words are separated by blanks."""
-    starts = [
-        i for i, c in enumerate(text) if not c.isspace() and (i == 0 or text[i - 1].isspace())
-    ]
-    return np.array(starts, dtype=np.int64)
+    return np.array([word.start() for word in re.finditer(r"\S+", text)], dtype=np.int64)
 
 
 def _inside(starts: IntArray, spans: Sequence[Segment]) -> BoolArray:

@@ -9,11 +9,7 @@ from models.registry import Fusion
 from training.arrays import BoolArray, FloatArray, IntArray
 from training.data.dataset import Example
 from training.fit.evidence import signal_names
-from training.fit.fuse import (
-    FittedWeights,
-    choose_fusion,
-    fit_fusion,
-)
+from training.fit.fuse import FittedWeights, fit_fusion, promise, promised_cutoffs
 from training.fit.reading import labels, logistic_of, logit_of
 
 
@@ -73,13 +69,25 @@ def weigh(calibration: Evidence, config: WeighConfig) -> Weighed:
     weights, out_of_fold = fit_weights(calibration, config)
     promised = calibration.is_promised
     kept = np.ones(len(out_of_fold), dtype=np.bool_) if promised is None else promised
-    fusion = choose_fusion(
-        weights,
-        out_of_fold[kept],
-        calibration.is_spam[kept],
+    p_spam, is_spam = out_of_fold[kept], calibration.is_spam[kept]
+    ham_cutoff, spam_cutoff = promised_cutoffs(
+        p_spam,
+        is_spam,
         max_false_positive_rate=config.max_false_positive_rate,
         max_missed_spam_rate=config.max_missed_spam_rate,
         by_tail=promised is None,
+    )
+    wrong_ham, wrong_spam = p_spam[~is_spam] >= spam_cutoff, p_spam[is_spam] < ham_cutoff
+    fusion = Fusion(
+        base=weights.base,
+        model_weight=weights.model,
+        signal_weights=weights.signals,
+        ham_cutoff=ham_cutoff,
+        spam_cutoff=spam_cutoff,
+        promises={
+            "ham_called_spam": promise(config.max_false_positive_rate, wrong_ham),
+            "spam_called_ham": promise(config.max_missed_spam_rate, wrong_spam),
+        },
     )
     return Weighed(fusion=fusion, out_of_fold=out_of_fold)
 

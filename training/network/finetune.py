@@ -3,9 +3,10 @@
 import math
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import nn
@@ -104,11 +105,12 @@ def fine_tune(
     steps = max(1, round(per_epoch * config.epochs)) if batches is None else len(batches)
     optimiser = _optimiser(network, config)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda s: _rate(s, steps, config))
-    done, before_this = _resume(checkpoint, network, optimiser, schedule, device)
+    states = {"network": network, "optimiser": optimiser, "schedule": schedule}
+    done, before_this = _resume(checkpoint, states, device)
     began, first = time.monotonic(), done
     saved_at = began
     planned = _batches(training_examples, config, seed) if batches is None else iter(batches)
-    for step, batch in enumerate(planned, start=0):
+    for step, batch in enumerate(planned):
         if step >= steps:
             break
         if step < done:
@@ -130,10 +132,10 @@ def fine_tune(
         tell(Progress(step=step + 1, steps=steps, loss=loss, seconds_left=ahead))
         due = (step + 1) % config.save_every_steps == 0 or step + 1 == steps
         if config.save_every_seconds is not None:
-            due = due or time.monotonic() - saved_at >= config.save_every_seconds
+            due |= time.monotonic() - saved_at >= config.save_every_seconds
         if checkpoint is not None and due:
             seconds = before_this + time.monotonic() - began
-            _save(checkpoint, step + 1, seconds, network, optimiser, schedule)
+            _save(checkpoint, step + 1, seconds, states)
             saved_at = time.monotonic()
     network.to("cpu").eval()
     return before_this + time.monotonic() - began
@@ -141,11 +143,9 @@ def fine_tune(
 
 def _optimiser(network: nn.Module, config: FineTuneConfig) -> torch.optim.AdamW:
     taught = [p for p in network.parameters() if p.requires_grad]
-    matrices = [p for p in taught if p.dim() > 1]
-    vectors = [p for p in taught if p.dim() <= 1]
     groups = [
-        {"params": matrices, "weight_decay": config.weight_decay},
-        {"params": vectors, "weight_decay": 0.0},
+        {"params": [p for p in taught if p.dim() > 1], "weight_decay": config.weight_decay},
+        {"params": [p for p in taught if p.dim() <= 1], "weight_decay": 0.0},
     ]
     return torch.optim.AdamW(groups, lr=config.learning_rate)
 
@@ -220,7 +220,10 @@ def _collate(
         mask=mask.to(device),
         owner=torch.tensor([place for place, _ in owned], device=device),
         promotion=promotion.to(device),
-        is_spam=_known([one.is_spam for one in training_examples], device),
+        is_spam=torch.tensor(
+            [_UNKNOWN if s is None else float(s) for s in (e.is_spam for e in training_examples)],
+            device=device,
+        ),
         weight=torch.tensor([one.weight for one in training_examples], device=device),
     )
 
@@ -258,10 +261,6 @@ def _read_together(varied: Sequence[TrainingExample]) -> Iterator[Sequence[Train
     by_length = sorted(varied, key=lambda one: len(one.input.text))
     for start in range(0, len(by_length), _READ_AT_ONCE):
         yield by_length[start : start + _READ_AT_ONCE]
-
-
-def _known(values: Sequence[bool | None], device: torch.device) -> torch.Tensor:
-    return torch.tensor([_UNKNOWN if v is None else float(v) for v in values], device=device)
 
 
 def short_numbers(device: torch.device) -> torch.autocast:
@@ -345,8 +344,6 @@ def _one_a_training_example(
     log_odds: torch.Tensor, taught: torch.Tensor, weight: torch.Tensor, smoothing: float
 ) -> torch.Tensor:
     known = taught != _UNKNOWN
-    if not bool(known.any()):
-        return log_odds.sum() * 0.0
     target = taught[known] * (1 - 2 * smoothing) + smoothing
     each = functional.binary_cross_entropy_with_logits(log_odds[known], target, reduction="none")
     return (each * weight[known]).sum() / len(taught)
@@ -359,38 +356,20 @@ def _token_loss(log_odds: torch.Tensor, taught: torch.Tensor) -> torch.Tensor:
     return functional.binary_cross_entropy_with_logits(log_odds[known], taught[known])
 
 
-def _save(
-    checkpoint: Path,
-    step: int,
-    seconds: float,
-    network: nn.Module,
-    optimiser: torch.optim.Optimizer,
-    schedule: torch.optim.lr_scheduler.LambdaLR,
-) -> None:
+def _save(checkpoint: Path, step: int, seconds: float, states: Mapping[str, Any]) -> None:
     staged = checkpoint.with_suffix(".writing")
-    state = {
-        "step": step,
-        "seconds": seconds,
-        "network": network.state_dict(),
-        "optimiser": optimiser.state_dict(),
-        "schedule": schedule.state_dict(),
-    }
-    torch.save(state, staged)
+    kept = {name: of.state_dict() for name, of in states.items()}
+    torch.save({"step": step, "seconds": seconds, **kept}, staged)
     staged.replace(checkpoint)
 
 
 def _resume(
-    checkpoint: Path | None,
-    network: nn.Module,
-    optimiser: torch.optim.Optimizer,
-    schedule: torch.optim.lr_scheduler.LambdaLR,
-    device: torch.device,
+    checkpoint: Path | None, states: Mapping[str, Any], device: torch.device
 ) -> tuple[int, float]:
     """Restore a run's state from its checkpoint; return its steps and seconds."""
     if checkpoint is None or not checkpoint.exists():
         return 0, 0.0
-    state = torch.load(checkpoint, map_location=device, weights_only=True)
-    network.load_state_dict(state["network"])
-    optimiser.load_state_dict(state["optimiser"])
-    schedule.load_state_dict(state["schedule"])
-    return int(state["step"]), float(state["seconds"])
+    kept = torch.load(checkpoint, map_location=device, weights_only=True)
+    for name, of in states.items():
+        of.load_state_dict(kept[name])
+    return int(kept["step"]), float(kept["seconds"])

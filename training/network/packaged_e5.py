@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -49,7 +49,6 @@ class PackagedE5:
     scores: Sequence[float]
     layers: int
     hidden: int
-    heads: int
     _content: bytes
     _tensors: Mapping[str, _Place]
 
@@ -82,20 +81,16 @@ def read_packaged_e5() -> PackagedE5:
 
 def _parse(content: bytes) -> PackagedE5:
     """Parse the file; all its numbers are little-endian."""
-    at = 8
-    hidden, layers, heads, *_ = struct.unpack_from("<7i", content, at)
-    at += 28 + 8
-    (n_pieces,) = struct.unpack_from("<i", content, at)
-    at += 20
-    (n_text,) = struct.unpack_from("<Q", content, at)
-    at += 8
+    # Other settings and rules of the package's own reader lie in between.
+    hidden, layers, n_pieces, n_text = struct.unpack_from("<8x2i28xi16xQ", content)
+    at = 72
     offsets = np.frombuffer(content, "<u4", n_pieces + 1, at).tolist()
     at += 4 * (n_pieces + 1)
     scores = np.frombuffer(content, "<f4", n_pieces, at).tolist()
     at += 4 * n_pieces
     text = content[at : at + n_text]
     at += n_text
-    (n_rules,) = struct.unpack_from("<I", content, at + 4)
+    (n_rules,) = struct.unpack_from("<4xI", content, at)
     at += 8 + n_rules
     (n_tensors,) = struct.unpack_from("<i", content, at)
     at += 4
@@ -111,7 +106,6 @@ def _parse(content: bytes) -> PackagedE5:
         scores=scores,
         layers=layers,
         hidden=hidden,
-        heads=heads,
         _content=content,
         _tensors=tensors,
     )
@@ -124,23 +118,15 @@ def choose_pieces(e5: PackagedE5, texts: Iterable[str]) -> list[int]:
     """
     whole = _tokeniser(e5, range(len(e5.pieces)))
     counts: Counter[int] = Counter()
-    some: list[str] = []
-    for text in texts:
-        some.append(text)
-        if len(some) == _COUNTED_AT_ONCE:
-            _count(whole, some, counts)
-            some.clear()
-    _count(whole, some, counts)
+    left = iter(texts)
+    while some := list(islice(left, _COUNTED_AT_ONCE)):
+        for encoded in whole.encode_batch(some, add_special_tokens=False):
+            counts.update(encoded.ids)
     return [
         i
         for i, piece in enumerate(e5.pieces)
         if i < _COMMONEST or counts[i] >= _MIN_COUNT or (len(piece) == 1 and i < _COMMONEST_LETTERS)
     ]
-
-
-def _count(tokeniser: Tokenizer, texts: list[str], counts: Counter[int]) -> None:
-    for encoded in tokeniser.encode_batch(texts, add_special_tokens=False):
-        counts.update(encoded.ids)
 
 
 def tokeniser_json(e5: PackagedE5, kept: Sequence[int]) -> str:
@@ -173,15 +159,11 @@ def read_base(tokeniser_file: str) -> BertModel:
     return load_encoder(e5, kept_pieces(e5, tokeniser_file))
 
 
-def quieten() -> None:
-    """Silence the warning of `transformers` about the unused head."""
-    hf_logging.set_verbosity_error()  # type: ignore[no-untyped-call]  # the package has no types
-    hf_logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # as above
-
-
 def empty_encoder(*, vocabulary: int, layers: int = 12) -> BertModel:
     """Return an encoder of e5-small's shape with random weights."""
-    quieten()
+    # It would warn of the head that is not used.
+    hf_logging.set_verbosity_error()  # type: ignore[no-untyped-call]  # the package has no types
+    hf_logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # as above
     config = BertConfig(
         vocab_size=vocabulary,
         hidden_size=384,
@@ -208,39 +190,38 @@ def kept_pieces(e5: PackagedE5, tokeniser_file: str) -> list[int]:
 def load_encoder(e5: PackagedE5, kept: Sequence[int]) -> BertModel:
     """Return the encoder with the vectors of the kept pieces."""
     encoder = empty_encoder(vocabulary=len(kept), layers=e5.layers)
-    state = {
-        "embeddings.word_embeddings.weight": e5.tensor("emb.word").reshape(-1, e5.hidden)[
-            list(kept)
-        ],
-        "embeddings.position_embeddings.weight": e5.tensor("emb.pos").reshape(-1, e5.hidden),
-        "embeddings.token_type_embeddings.weight": e5.tensor("emb.type").reshape(-1, e5.hidden),
-        "embeddings.LayerNorm.weight": e5.tensor("emb.ln.w"),
-        "embeddings.LayerNorm.bias": e5.tensor("emb.ln.b"),
+    packaged = {"embeddings.LayerNorm": "emb.ln"} | {
+        f"encoder.layer.{layer}.{module}": f"l{layer}.{short}"
+        for layer in range(e5.layers)
+        for module, short in _MODULES.items()
     }
-    for layer in range(e5.layers):
-        for short, module in _LINEAR.items():
-            bias = e5.tensor(f"l{layer}.{short}.b")
-            state[f"encoder.layer.{layer}.{module}.bias"] = bias
-            state[f"encoder.layer.{layer}.{module}.weight"] = e5.tensor(
-                f"l{layer}.{short}.w"
-            ).reshape(len(bias), -1)
-        for short, module in _NORMS.items():
-            for one, name in (("w", "weight"), ("b", "bias")):
-                state[f"encoder.layer.{layer}.{module}.{name}"] = e5.tensor(
-                    f"l{layer}.{short}.{one}"
-                )
-    encoder.load_state_dict(
-        {name: torch.from_numpy(np.ascontiguousarray(v)) for name, v in state.items()}
-    )
+    names = _EMBEDDINGS | {
+        f"{module}.{kind}": f"{short}.{kind[0]}"
+        for module, short in packaged.items()
+        for kind in ("weight", "bias")
+    }
+    state = {}
+    for name, parameter in encoder.state_dict().items():
+        numbers = torch.from_numpy(e5.tensor(names[name]))
+        if names[name] == "emb.word":
+            numbers = numbers.reshape(-1, e5.hidden)[list(kept)]
+        state[name] = numbers.reshape(parameter.shape)
+    encoder.load_state_dict(state)
     return encoder
 
 
-_LINEAR = {
-    "q": "attention.self.query",
-    "k": "attention.self.key",
-    "v": "attention.self.value",
-    "ao": "attention.output.dense",
-    "fi": "intermediate.dense",
-    "fo": "output.dense",
+_EMBEDDINGS = {
+    "embeddings.word_embeddings.weight": "emb.word",
+    "embeddings.position_embeddings.weight": "emb.pos",
+    "embeddings.token_type_embeddings.weight": "emb.type",
 }
-_NORMS = {"aln": "attention.output.LayerNorm", "oln": "output.LayerNorm"}
+_MODULES = {
+    "attention.self.query": "q",
+    "attention.self.key": "k",
+    "attention.self.value": "v",
+    "attention.output.dense": "ao",
+    "attention.output.LayerNorm": "aln",
+    "intermediate.dense": "fi",
+    "output.dense": "fo",
+    "output.LayerNorm": "oln",
+}

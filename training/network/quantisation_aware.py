@@ -58,15 +58,10 @@ def round_network(network: Network, windows: Sequence[Window]) -> Network:
     ranges = _find_ranges(rounded, windows)
     for name, module in list(rounded.encoder.named_modules()):
         if isinstance(module, nn.Linear):
-            _replace(rounded.encoder, name, _RoundedLinear(module, *ranges[name]))
+            rounded.encoder.set_submodule(name, _RoundedLinear(module, *ranges[name]))
         elif isinstance(module, nn.Embedding):
-            _replace(rounded.encoder, name, _RoundedEmbedding(module))
+            rounded.encoder.set_submodule(name, _RoundedEmbedding(module))
     return rounded
-
-
-def _replace(encoder: nn.Module, name: str, module: nn.Module) -> None:
-    parent, _, child = name.rpartition(".")
-    setattr(encoder.get_submodule(parent), child, module)
 
 
 def _find_ranges(
@@ -99,9 +94,9 @@ def _find_ranges(
 class _OnGrid(nn.Module):
     """A matrix that is rounded to int8 integers, with a scale per row."""
 
-    def __init__(self, weight: torch.Tensor, *, learns: bool) -> None:
+    def __init__(self, weight: torch.Tensor) -> None:
         super().__init__()
-        self.weight = nn.Parameter(weight.detach(), requires_grad=learns)
+        self.weight = nn.Parameter(weight.detach())
         self.steps: torch.Tensor
         self.zeros: torch.Tensor
         steps = weight.detach().abs().amax(1).clamp(min=_LEAST) / _MOST_WEIGHT
@@ -127,7 +122,7 @@ class _RoundedLinear(_OnGrid):
     def __init__(self, linear: nn.Linear, low: torch.Tensor, high: torch.Tensor) -> None:
         largest = torch.maximum(low.abs(), high.abs()).clamp(min=_LEAST)
         smooth = (largest / largest.mean()).sqrt()
-        super().__init__(linear.weight * smooth, learns=True)
+        super().__init__(linear.weight * smooth)
         least, most = float((low / smooth).min()), float((high / smooth).max())
         self.step = max(most - least, _LEAST) / _MOST_INPUT
         self.zero = min(_MOST_INPUT, max(0, round(-least / self.step)))
@@ -147,7 +142,8 @@ class _RoundedEmbedding(_OnGrid):
     """Vectors in int8, which are not trained further."""
 
     def __init__(self, embedding: nn.Embedding) -> None:
-        super().__init__(embedding.weight, learns=False)
+        super().__init__(embedding.weight)
+        self.weight.requires_grad = False
 
     def forward(self, ids: torch.Tensor) -> torch.Tensor:
         return functional.embedding(ids, self.rounded())

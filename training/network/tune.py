@@ -72,21 +72,19 @@ def plan_training_examples(
     epochs = list(islice(drawn, math.ceil(config.epochs)))
     used = sorted({i for epoch in epochs for i in epoch})
     place = {position: number for number, position in enumerate(used)}
-    training_examples = [
-        training_example_of(e, weight=weight_of(e)) for e in (examples[i] for i in used)
-    ]
-    more = _woven_training_examples(texts, config.seed)[: config.woven_texts]
-    others = range(len(training_examples), len(training_examples) + len(more))
+    taught = [training_example_of(e, weight=weight_of(e)) for e in (examples[i] for i in used)]
+    taught += _woven_training_examples(texts, config.seed)[: config.woven_texts]
+    others = range(len(used), len(taught))
     batches: list[list[int]] = []
     for number, epoch in enumerate(epochs):
         rng = random.Random(f"{name}-{number}")  # noqa: S311  # an order is no secret
         order = [*(place[i] for i in epoch), *others]
         rng.shuffle(order)
-        cut = cut_batches([*training_examples, *more], order, config.fine_tune.batch_size)
+        cut = cut_batches(taught, order, config.fine_tune.batch_size)
         rng.shuffle(cut)
         share = min(1.0, config.epochs - number)
         batches += cut[: max(1, round(share * len(cut)))]
-    return Plan(training_examples=[*training_examples, *more], batches=batches)
+    return Plan(training_examples=taught, batches=batches)
 
 
 def _woven_training_examples(texts: Sequence[UnlabelledText], seed: int) -> list[TrainingExample]:

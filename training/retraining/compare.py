@@ -7,18 +7,11 @@ import numpy as np
 
 from training.arrays import BoolArray, FloatArray
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Criteria:
-    """The numbers of RELEASE_CRITERIA.md."""
-
-    # With fewer held decisions, spam or ham there is no comparison.
-    min_held: int = 30
-    min_each: int = 10
-    # The share of the ham that may additionally wait for a moderator.
-    waiting_tolerance: float = 0.02
-    resamples: int = 1_000
-    seed: int = 20_260
+# With fewer held decisions, spam or ham there is no comparison.
+_MIN_HELD, _MIN_EACH = 30, 10
+# The share of the ham that may additionally wait for a moderator.
+_WAITING_TOLERANCE = 0.02
+_RESAMPLES, _SEED = 1_000, 20_260
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,89 +50,63 @@ class Comparison:
         return bool(self.gains) and all(check.passed for check in self.checks)
 
 
-def compare(
-    held: Part,
-    replayed: Part,
-    *,
-    ham_cutoff: float,
-    spam_cutoff: float,
-    criteria: Criteria | None = None,
-) -> Comparison:
+def compare(held: Part, replayed: Part, *, ham_cutoff: float, spam_cutoff: float) -> Comparison:
     """Return the results of the criteria for a candidate; they are deterministic.
 
     `held` are decisions that neither version has learnt. `replayed` are comments that both have
     learnt: there the candidate may lose nothing, and gains do not count.
     """
-    criteria = criteria or Criteria()
-    checks = [_enough(held, criteria)]
-    for part in (held, replayed):
-        checks += _no_worse(part, ham_cutoff, spam_cutoff, criteria)
+    parts, checks = (held, replayed), [_enough(held)]
+    for part in parts:
+        checks += _no_worse(part, ham_cutoff, spam_cutoff)
+    swapped = [replace(part, current=part.candidate, candidate=part.current) for part in parts]
     return Comparison(
         checks=tuple(checks),
-        gains=tuple(_gains(held, criteria)),
-        newly_lost=_newly_lost(held, replayed, spam_cutoff),
-        no_longer_lost=_newly_lost(_swapped(held), _swapped(replayed), spam_cutoff),
+        gains=tuple(_gains(held)),
+        newly_lost=tuple(one for part in parts for one in _newly_lost(part, spam_cutoff)),
+        no_longer_lost=tuple(one for part in swapped for one in _newly_lost(part, spam_cutoff)),
     )
 
 
-def _swapped(part: Part) -> Part:
-    return replace(part, current=part.candidate, candidate=part.current)
-
-
-def _newly_lost(held: Part, replayed: Part, spam_cutoff: float) -> tuple[str, ...]:
+def _newly_lost(part: Part, spam_cutoff: float) -> list[str]:
     """Return the ids of ham that only the candidate calls spam."""
-    return tuple(
-        part.ids[int(i)]
-        for part in (held, replayed)
-        for i in np.flatnonzero(
-            ~part.is_spam & (part.candidate >= spam_cutoff) & (part.current < spam_cutoff)
-        )
-    )
+    newly = ~part.is_spam & (part.candidate >= spam_cutoff) & (part.current < spam_cutoff)
+    return [part.ids[int(i)] for i in np.flatnonzero(newly)]
 
 
-def _enough(held: Part, criteria: Criteria) -> Check:
+def _enough(held: Part) -> Check:
     n, spam = len(held.ids), int(held.is_spam.sum())
-    enough = n >= criteria.min_held and min(spam, n - spam) >= criteria.min_each
+    enough = n >= _MIN_HELD and min(spam, n - spam) >= _MIN_EACH
     return Check(
         part=held.name,
         name="enough to compare",
         passed=enough,
-        says=f"{spam} spam and {n - spam} ham; {criteria.min_held} with {criteria.min_each} of "
-        "each are needed",
+        says=f"{spam} spam and {n - spam} ham; {_MIN_HELD} with {_MIN_EACH} of each are needed",
     )
 
 
-def _no_worse(
-    part: Part, ham_cutoff: float, spam_cutoff: float, criteria: Criteria
-) -> Iterator[Check]:
-    ham, spam = ~part.is_spam, part.is_spam
-    newly = int((ham & (part.candidate >= spam_cutoff) & (part.current < spam_cutoff)).sum())
-    yield Check(
-        part=part.name,
-        name="no ham newly called spam",
-        passed=not newly,
-        says=f"{newly} of {int(ham.sum())} ham",
-    )
-    missed = [int((spam & (p < ham_cutoff)).sum()) for p in (part.current, part.candidate)]
-    yield Check(
-        part=part.name,
-        name="no more spam called ham",
-        passed=missed[1] <= missed[0],
-        says=f"{missed[1]} of {int(spam.sum())} spam, {missed[0]} before",
-    )
-    left = [
-        int((ham & (p >= ham_cutoff) & (p < spam_cutoff)).sum())
-        for p in (part.current, part.candidate)
-    ]
-    yield Check(
-        part=part.name,
-        name="no more ham left to a person",
-        passed=left[1] - left[0] <= criteria.waiting_tolerance * int(ham.sum()),
-        says=f"{left[1]} of {int(ham.sum())} ham, {left[0]} before",
-    )
+def _no_worse(part: Part, ham_cutoff: float, spam_cutoff: float) -> Iterator[Check]:
+    ham, spam, scores = ~part.is_spam, part.is_spam, (part.current, part.candidate)
+    n_ham, newly = int(ham.sum()), len(_newly_lost(part, spam_cutoff))
+    was_missed, is_missed = (int((spam & (p < ham_cutoff)).sum()) for p in scores)
+    was_left, is_left = (int((ham & (p >= ham_cutoff) & (p < spam_cutoff)).sum()) for p in scores)
+    for name, passed, says in (
+        ("no ham newly called spam", not newly, f"{newly} of {n_ham} ham"),
+        (
+            "no more spam called ham",
+            is_missed <= was_missed,
+            f"{is_missed} of {int(spam.sum())} spam, {was_missed} before",
+        ),
+        (
+            "no more ham left to a person",
+            is_left - was_left <= _WAITING_TOLERANCE * n_ham,
+            f"{is_left} of {n_ham} ham, {was_left} before",
+        ),
+    ):
+        yield Check(part=part.name, name=name, passed=passed, says=says)
 
 
-def _gains(held: Part, criteria: Criteria) -> Iterator[str]:
+def _gains(held: Part) -> Iterator[str]:
     """Yield the gain in log-loss on held decisions if its 95 % interval is above 0.
 
     The interval is a bootstrap over comments (Efron 1979, Annals of Statistics 7:1-26).
@@ -147,8 +114,8 @@ def _gains(held: Part, criteria: Criteria) -> Iterator[str]:
     if not len(held.ids):
         return
     gained = _losses(held.current, held.is_spam) - _losses(held.candidate, held.is_spam)
-    rng = np.random.default_rng(criteria.seed)
-    drawn = rng.integers(len(gained), size=(criteria.resamples, len(gained)))
+    rng = np.random.default_rng(_SEED)
+    drawn = rng.integers(len(gained), size=(_RESAMPLES, len(gained)))
     low, high = np.quantile(gained[drawn].mean(axis=1), (0.025, 0.975))
     if low > 0:
         yield (

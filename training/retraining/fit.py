@@ -1,7 +1,6 @@
 """Corrects the linear member by decisions; the network and everything else stay unchanged."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
@@ -21,16 +20,12 @@ _MIN_CORRECTION = 1e-3
 _MAX_ITERATIONS = 200
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FitConfig:
-    """The settings of the correction. Chosen, not tuned."""
-
-    # As in the first fit: the limit of a single word's weight.
-    inverse_ridge: float = 4.0
-    # The weight of a fully trusted decision, relative to the penalties.
-    times: float = 2.0
-    # The weight of the squared change of a replayed comment's score.
-    keep: float = 0.1
+# Chosen, not tuned. As in the first fit: the limit of a single word's weight.
+_INVERSE_RIDGE = 4.0
+# The weight of a fully trusted decision, relative to the penalties.
+_TIMES = 2.0
+# The weight of the squared change of a replayed comment's score.
+_KEEP = 0.1
 
 
 def correct_linear(
@@ -40,7 +35,6 @@ def correct_linear(
     log_odds: FloatArray,
     replayed: Sequence[Example],
     calibration: Calibration,
-    config: FitConfig,
 ) -> LinearTable:
     """Return the linear table, corrected where the version contradicts the decisions.
 
@@ -64,7 +58,7 @@ def correct_linear(
     found = minimize(
         _loss,
         np.zeros(len(columns)),
-        args=(x, log_odds, is_spam, config.times * weights, kept, config),
+        args=(x, log_odds, is_spam, _TIMES * weights, kept),
         jac=True,
         method="L-BFGS-B",
         options={"maxiter": _MAX_ITERATIONS},
@@ -79,19 +73,18 @@ def _loss(
     is_spam: FloatArray,
     weights: FloatArray,
     kept: sparse.csr_matrix,
-    config: FitConfig,
 ) -> tuple[float, FloatArray]:
     log_odds = offset + x @ correction
     changed = kept @ correction
     loss = (
         float(weights @ (np.logaddexp(0.0, log_odds) - is_spam * log_odds))
-        + config.keep / 2 * float(changed @ changed)
-        + float(correction @ correction) / (2 * config.inverse_ridge)
+        + _KEEP / 2 * float(changed @ changed)
+        + float(correction @ correction) / (2 * _INVERSE_RIDGE)
     )
     gradient: FloatArray = (
         x.T @ (weights * (expit(log_odds) - is_spam))
-        + config.keep * (kept.T @ changed)
-        + correction / config.inverse_ridge
+        + _KEEP * (kept.T @ changed)
+        + correction / _INVERSE_RIDGE
     )
     return loss, gradient
 

@@ -106,13 +106,10 @@ def candidate_documents(
 
 
 def _comments(ids: Sequence[str], texts: Mapping[str, str]) -> str:
-    shown = [
-        f"- `{one}`\n\n" + "\n".join(f"      {line}" for line in _text(texts, one).splitlines())
-        for one in ids[:_MOST_LISTED]
-    ]
+    shown = [f"- `{one}`\n\n{_indented(texts.get(one, ''))}" for one in ids[:_MOST_LISTED]]
     return "\n\n".join(shown) or "None."
 
 
-def _text(texts: Mapping[str, str], one: str) -> str:
-    text = texts.get(one, "")
-    return text if len(text) <= _MOST_CHARS else text[:_MOST_CHARS] + "…"
+def _indented(text: str) -> str:
+    text = text if len(text) <= _MOST_CHARS else text[:_MOST_CHARS] + "…"
+    return "\n".join(f"      {line}" for line in text.splitlines())

@@ -20,7 +20,6 @@ from service.scoring.metrics import (
     roc_auc_interval,
 )
 from training.fit.cutoffs import (
-    Scored,
     choose_ham_cutoff,
     choose_spam_cutoff,
     count_needed,
@@ -119,62 +118,54 @@ def test_the_wilson_interval_agrees_with_scipy(successes, n):
     assert wilson_interval(successes, n) == pytest.approx((expected.low, expected.high), abs=1e-12)
 
 
-def ham(*scores: float) -> list[Scored]:
-    return [Scored(score=score, is_spam=False) for score in scores]
-
-
-def spam(*scores: float) -> list[Scored]:
-    return [Scored(score=score, is_spam=True) for score in scores]
-
-
 @given(
-    st.lists(st.builds(Scored, score=st.floats(0.0, 0.999), is_spam=st.booleans()), max_size=60),
+    st.lists(st.floats(0.0, 0.999), min_size=1, max_size=60),
+    st.lists(st.floats(0.0, 0.999), min_size=1, max_size=60),
     st.floats(0.0, 1.0),
 )
-def test_no_cutoff_errs_more_often_than_promised(scored, rate):
-    scored = [*scored, *ham(0.5), *spam(0.5)]
-    n_spam = sum(s.is_spam for s in scored)
+def test_no_cutoff_errs_more_often_than_promised(ham, spam, rate):
+    ham, spam = np.array(ham), np.array(spam)
 
-    spam_cutoff = choose_spam_cutoff(scored, max_false_positive_rate=rate)
-    ham_cutoff = choose_ham_cutoff(scored, max_missed_spam_rate=rate)
+    spam_cutoff = choose_spam_cutoff(ham, max_false_positive_rate=rate)
+    ham_cutoff = choose_ham_cutoff(spam, max_missed_spam_rate=rate)
 
-    ham_lost = sum(not s.is_spam and s.score >= spam_cutoff for s in scored)
-    assert ham_lost <= (len(scored) - n_spam) * rate + 1e-9
-    assert sum(s.is_spam and s.score < ham_cutoff for s in scored) <= n_spam * rate + 1e-9
+    assert (ham >= spam_cutoff).sum() <= len(ham) * rate + 1e-9
+    assert (spam < ham_cutoff).sum() <= len(spam) * rate + 1e-9
 
 
 def test_the_cutoffs_are_the_lowest_and_the_highest_that_keep_the_promise():
-    mostly_ham = [*ham(0.1, 0.2, 0.3, 0.8), *spam(0.9)]
-    mostly_spam = [*spam(0.2, 0.5, 0.6, 0.7), *ham(0.1)]
+    ham, spam = np.array([0.8, 0.1, 0.2, 0.3]), np.array([0.2, 0.5, 0.6, 0.7])
 
-    assert choose_spam_cutoff(mostly_ham, max_false_positive_rate=0.25) == math.nextafter(0.3, 1.0)
-    assert choose_ham_cutoff(mostly_spam, max_missed_spam_rate=0.25) == 0.5
+    assert choose_spam_cutoff(ham, max_false_positive_rate=0.25) == math.nextafter(0.3, 1.0)
+    assert choose_ham_cutoff(spam, max_missed_spam_rate=0.25) == 0.5
 
 
 def test_a_share_that_is_whole_but_for_rounding_counts_as_whole():
-    scored = ham(*(n / 200 for n in range(100)))
+    ham = np.arange(100) / 200
 
-    cutoff = choose_spam_cutoff(scored, max_false_positive_rate=0.29)
+    cutoff = choose_spam_cutoff(ham, max_false_positive_rate=0.29)
 
-    assert sum(s.score >= cutoff for s in scored) == 29
+    assert (ham >= cutoff).sum() == 29
 
 
 def test_a_promise_of_everything_settles_everything():
-    assert choose_spam_cutoff(ham(0.5), max_false_positive_rate=1.0) == 0.0
-    assert choose_ham_cutoff(spam(0.5), max_missed_spam_rate=1.0) == 1.0
+    one = np.array([0.5])
+
+    assert choose_spam_cutoff(one, max_false_positive_rate=1.0) == 0.0
+    assert choose_ham_cutoff(one, max_missed_spam_rate=1.0) == 1.0
 
 
 @pytest.mark.parametrize(
-    ("scored", "rate", "problem"),
+    ("ham", "rate", "problem"),
     [
-        (ham(1.0, 0.2), 0.0, "no spam cutoff keeps the promise"),
-        (spam(0.5), 0.1, "without ham"),
-        (ham(0.5), math.nan, r"in \[0, 1\]"),
+        ([1.0, 0.2], 0.0, "no spam cutoff keeps the promise"),
+        ([], 0.1, "without ham"),
+        ([0.5], math.nan, r"in \[0, 1\]"),
     ],
 )
-def test_no_spam_cutoff_is_made_up_for_a_promise_that_cannot_be_kept(scored, rate, problem):
+def test_no_spam_cutoff_is_made_up_for_a_promise_that_cannot_be_kept(ham, rate, problem):
     with pytest.raises(ValueError, match=problem):
-        choose_spam_cutoff(scored, max_false_positive_rate=rate)
+        choose_spam_cutoff(np.array(ham), max_false_positive_rate=rate)
 
 
 @pytest.mark.parametrize(
@@ -214,10 +205,10 @@ def test_to_be_95_percent_sure_of_a_thousandth_takes_three_thousand_without_a_hi
     assert count_needed(1, 0.001) == 4_742
 
 
-def _ham_with_an_exponential_tail(count: int) -> list[Scored]:
+def _ham_with_an_exponential_tail(count: int) -> np.ndarray:
     """Return ham whose log-odds are the quantiles of an exponential distribution less 6."""
     odds = [-6.0 - math.log(1.0 - (i + 0.5) / count) for i in range(count)]
-    return [Scored(score=logistic(one), is_spam=False) for one in odds]
+    return np.array([logistic(one) for one in odds])
 
 
 def test_the_tail_leads_to_where_the_promised_share_is_left_with_room_for_what_is_not_known():

@@ -13,17 +13,19 @@ from tests.unit.training.decided import make_example
 from training.card.figures import card_facts, part_facts
 from training.card.fingerprint import fingerprint
 from training.card.page import card_page
+from training.fit.boundaries import FoundBoundaries
 from training.fit.fuse import promise
 from training.fit.measured import ALL_EVIDENCE, MeasuredPart
 from training.fit.promotion import MarkedTokens
 
+NONE_WRONG = np.zeros(10, dtype=np.bool_)
 FUSION = Fusion(
     base=0.0,
     model_weight=1.0,
     signal_weights={},
     ham_cutoff=0.2,
     spam_cutoff=0.9,
-    promises=dict.fromkeys(("ham_called_spam", "spam_called_ham"), promise(0.001, 0, 10)),
+    promises=dict.fromkeys(("ham_called_spam", "spam_called_ham"), promise(0.001, NONE_WRONG)),
 )
 
 
@@ -45,6 +47,7 @@ def part() -> MeasuredPart:
         examples=examples,
         ways={ALL_EVIDENCE: p_spam, "TF-IDF": np.linspace(0, 1, 40)},
         marked=MarkedTokens(both=1, only_marker=0, only_hand=0, ham_marked=0, n_ham=1),
+        boundaries=FoundBoundaries(n=0, within_one_sentence=0, exact=0, n_ham=0, ham_with_one=0),
     )
 
 

@@ -15,9 +15,9 @@ from tests.unit.training.data.test_decisions import RULING, VERDICT, make_row
 from tests.unit.training.decided import write_rows
 from training import retrain
 from training.data.dataset import DEFAULT_DATA
-from training.retrain import NAME_FILE, RetrainConfig, main
+from training.retrain import NAME_FILE, main
 
-CONFIG = RetrainConfig(replayed=300)
+N_REPLAYED = 300
 # A kind of spam that the shipped version has never met, glued to sincere remarks.
 PITCHES = (
     "By the way, a Zambrolo keeps my tea warm all day.",
@@ -86,7 +86,8 @@ def retrained(tmp_path, versions):
     def retrained(decisions: Path | list[dict], *more: str) -> dict:
         if isinstance(decisions, list):
             decisions = write_rows(tmp_path / "decisions.jsonl", *decisions)
-        assert main(arguments(tmp_path / "run", versions, decisions, *more), CONFIG) == 0
+        asked = arguments(tmp_path / "run", versions, decisions, *more)
+        assert main(asked, n_replayed=N_REPLAYED) == 0
         return json.loads((tmp_path / "run" / "report.json").read_bytes())
 
     return retrained
@@ -112,12 +113,12 @@ def run(tmp_path_factory, versions, decisions) -> Path:
         with pytest.MonkeyPatch.context() as dies:
             dies.setattr(retrain, "_write_progress", die)
             with pytest.raises(KilledError):
-                main(asked, CONFIG)
+                main(asked, n_replayed=N_REPLAYED)
         assert not versions.exists()
         # What is left by one that had written its version and not yet its report.
         (folder / NAME_FILE).write_text('{"version": "candidate"}')
         shutil.copytree(SHIPPED_DIR / current, versions / "candidate")
-        assert main(asked, CONFIG) == 0
+        assert main(asked, n_replayed=N_REPLAYED) == 0
     return folder
 
 
@@ -205,7 +206,7 @@ def test_neither_retraining_nor_the_fit_of_seams_loads_torch():
 def test_wrong_input_is_one_clear_message(tmp_path, versions, capsys):
     missing = tmp_path / "none.jsonl"
 
-    assert main(arguments(tmp_path / "run", versions, missing), CONFIG) == 1
+    assert main(arguments(tmp_path / "run", versions, missing), n_replayed=N_REPLAYED) == 1
 
     assert "is no file" in capsys.readouterr().err
     assert json.loads((tmp_path / "run" / "run.json").read_bytes())["state"] == "failed"
