@@ -25,7 +25,7 @@ def fingerprint(files: Sequence[DataFile], config: Mapping[str, object]) -> str:
         str(path.relative_to(_ROOT)): hashlib.sha256(path.read_bytes()).hexdigest()
         for room in _CODE
         for path in sorted((_ROOT / room).rglob("*"))
-        if path.suffix in (".py", ".toml")
+        if path.suffix in (".py", ".toml", ".txt")
     }
     parts = {"data": [file.sha256 for file in files], "config": dict(config), "code": code}
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
