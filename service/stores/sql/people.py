@@ -147,12 +147,8 @@ class SessionStore(SqlStore):
             .order_by(user_sessions.c.last_seen_at)
             .limit(limit)
         )
-        statement = (
-            sa.delete(user_sessions)
-            .where(user_sessions.c.id.in_(old))
-            .returning(user_sessions.c.id)
-        )
-        return self.write(lambda c: len(c.execute(statement).all()))
+        statement = sa.delete(user_sessions).where(user_sessions.c.id.in_(old))
+        return self.write(lambda c: c.execute(statement).rowcount)
 
 
 def end_sessions(
@@ -163,11 +159,10 @@ def end_sessions(
         sa.update(user_sessions)
         .where(user_sessions.c.user_id == user_id, user_sessions.c.ended_at.is_(None))
         .values(ended_at=at)
-        .returning(user_sessions.c.id)
     )
     if which is not None:
         statement = statement.where(which)
-    return len(tx.execute(statement).all())
+    return tx.execute(statement).rowcount
 
 
 _factor_values, _factor_from = writer(SecondFactor), reader(SecondFactor)
@@ -211,9 +206,8 @@ class SecondFactorStore(SqlStore):
             sa.update(second_factors)
             .where(second_factors.c.user_id == user_id, second_factors.c.last_step < step)
             .values(last_step=step)
-            .returning(second_factors.c.user_id)
         )
-        return self.write(lambda c: c.execute(statement).one_or_none()) is not None
+        return self.write(lambda c: c.execute(statement).rowcount) > 0
 
     @transaction
     def use_recovery(
@@ -224,12 +218,10 @@ class SecondFactorStore(SqlStore):
         Of concurrent calls with the same code, one returns True. `act` receives the number of
         remaining codes.
         """
-        statement = (
-            sa.delete(recovery_codes)
-            .where(recovery_codes.c.user_id == user_id, recovery_codes.c.digest == digest)
-            .returning(recovery_codes.c.digest)
+        statement = sa.delete(recovery_codes).where(
+            recovery_codes.c.user_id == user_id, recovery_codes.c.digest == digest
         )
-        if tx.execute(statement).one_or_none() is None:
+        if tx.execute(statement).rowcount == 0:
             return False
         insert_entries(tx, act(tx.execute(_recovery_codes(user_id)).scalar_one()) if act else None)
         return True
@@ -253,9 +245,5 @@ def _recovery_codes(user_id: str) -> sa.Select[int]:
 
 def _remove(tx: sa.Connection, user_id: str) -> bool:
     tx.execute(sa.delete(recovery_codes).where(recovery_codes.c.user_id == user_id))
-    statement = (
-        sa.delete(second_factors)
-        .where(second_factors.c.user_id == user_id)
-        .returning(second_factors.c.user_id)
-    )
-    return tx.execute(statement).one_or_none() is not None
+    statement = sa.delete(second_factors).where(second_factors.c.user_id == user_id)
+    return tx.execute(statement).rowcount > 0
