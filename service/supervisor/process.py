@@ -147,7 +147,6 @@ class ChildProcess:
         return code
 
     def ask_to_stop(self) -> None:
-        """Send SIGTERM."""
         if self._process is not None:
             self._process.terminate()
 

@@ -125,5 +125,4 @@ def _count_of(share: Share) -> str:
 
 
 def _found_on(share: Share) -> str:
-    """Return the count, then the share."""
     return f"{share.count:,} ({_percent(share)})" if share.n else NO_FIGURE

@@ -67,7 +67,6 @@ def known(found: _T | None, what: str, row_id: str) -> _T:
 
 
 def no_such(what: str, row_id: str) -> NotFoundError:
-    """Return the error for an unknown id."""
     return NotFoundError(f"there is no {what} {row_id!r}")
 
 

@@ -59,7 +59,6 @@ class UserStore(SqlStore):
         return changed
 
     def get(self, user_id: str) -> User | None:
-        """Return an account by id."""
         return self._find(sa.select(users).where(users.c.id == user_id), user_from)
 
     def find(self, name: str) -> User | None:
@@ -68,7 +67,6 @@ class UserStore(SqlStore):
         return self._find(query, user_from)
 
     def all(self) -> list[User]:
-        """Return all accounts, by name."""
         return self._list(sa.select(users).order_by("name"), user_from)
 
 

@@ -88,7 +88,6 @@ class SiteStore(SqlStore):
         return known(self._find(query, _site_from), "site", site_id)
 
     def all(self) -> list[Site]:
-        """Return all sites, by name."""
         return self._list(sa.select(sites).order_by("name"), _site_from)
 
     @transaction

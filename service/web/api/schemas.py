@@ -470,7 +470,6 @@ class Rules(Answer):
     _whole = field_validator("*", mode="before")(_whole)
 
     def as_value(self) -> SiteRules:
-        """Return the rules as a domain value."""
         return SiteRules(**dict(self))
 
 

@@ -92,7 +92,6 @@ def register_limits(app: Flask) -> None:
 
 
 def limiter_of(app: Flask) -> Limiter:
-    """Return the app's limiter."""
     limiter: Limiter = next(iter(app.extensions["limiter"]))
     return limiter
 

@@ -60,7 +60,6 @@ class Members:
         return found if isinstance(found, str) and found else None
 
     def is_true(self, name: str) -> bool:
-        """Return True if a member is `true`."""
         return self.get(name) is True
 
     def moment(self, name: str) -> datetime | None:
