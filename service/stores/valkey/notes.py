@@ -40,20 +40,13 @@ class RebuildPlace(ValkeyStore):
         )
         return int(found or 0)
 
-    def move(self, seen: int, to: int) -> bool:
-        """Set the place if it is still `seen`; return True if it was."""
-        return self._moved(seen, str(to))
-
-    def clear(self, seen: int) -> bool:
-        """Delete the place if it is still `seen`; return True if it was."""
-        return self._moved(seen, "")
+    def move(self, seen: int, to: int | None) -> bool:
+        """Set the place, or delete it for None, if it is still `seen`; return True if it was."""
+        args = [self._key(), str(seen), "" if to is None else str(to), str(_PLACE_SECONDS)]
+        return bool(self._ask(lambda client: client.eval(_MOVE, 1, *args)))
 
     def _key(self) -> str:
         return f"{self._prefix}:{{reputation}}:rebuild"
-
-    def _moved(self, seen: int, to: str) -> bool:
-        args = [self._key(), str(seen), to, str(_PLACE_SECONDS)]
-        return bool(self._ask(lambda client: client.eval(_MOVE, 1, *args)))
 
 
 class SpentTokens(ValkeyStore):

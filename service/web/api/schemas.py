@@ -113,10 +113,6 @@ def _email(given: str) -> str:
     return given
 
 
-def _cut_agent(given: str) -> str:
-    return given[:1_000]
-
-
 def _within_max_wait(seconds: float) -> float:
     if seconds > (most := current_app.config["MAX_WAIT_SECONDS"]):
         raise PydanticKnownError("less_than_equal", {"le": most})
@@ -273,7 +269,7 @@ class CommentRequest(Request):
         "and `localhost` are no address.",
         examples=["203.0.113.9"],
     )
-    user_agent: Annotated[str, AfterValidator(_cut_agent)] | None = _optional(
+    user_agent: Annotated[str, AfterValidator(lambda given: given[:1_000])] | None = _optional(
         description="The first 1,000 characters are kept.",
         examples=["Mozilla/5.0"],
     )
