@@ -264,7 +264,6 @@ class TrainingProcesses:
             (self.folder(run_id) / REPORT_PAGE).unlink(missing_ok=True)
 
     def drop(self, run_id: str) -> None:
-        """Delete a run's folder if it exists."""
         _remove(self.folder(run_id))
 
     def runs(self) -> list[RunFiles]:

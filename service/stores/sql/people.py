@@ -190,12 +190,10 @@ class SecondFactorStore(SqlStore):
         insert_entries(tx, act)
 
     def get(self, user_id: str) -> SecondFactor | None:
-        """Return an account's second factor, None if it has none."""
         query = sa.select(second_factors).where(second_factors.c.user_id == user_id)
         return self._find(query, _factor_from)
 
     def user_ids(self) -> frozenset[str]:
-        """Return the ids of all accounts with a second factor."""
         return frozenset(row.user_id for row in self._rows(sa.select(second_factors.c.user_id)))
 
     def use_step(self, user_id: str, step: int) -> bool:
@@ -225,7 +223,6 @@ class SecondFactorStore(SqlStore):
         return True
 
     def count_recovery(self, user_id: str) -> int:
-        """Return the number of remaining recovery codes."""
         return self._count(_recovery_codes(user_id))
 
     @transaction

@@ -106,5 +106,4 @@ def _get(tx: sa.Connection, retraining_id: str) -> Retraining:
 
 
 def _values(one: Retraining) -> Values:
-    """Return all columns except those of the answer."""
     return {name: value for name, value in _all_values(one).items() if name not in _NO_ANSWER}

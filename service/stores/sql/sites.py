@@ -199,7 +199,6 @@ class EndpointStore(SqlStore):
         return endpoint
 
     def get(self, site_id: SiteId) -> Endpoint | None:
-        """Return a site's endpoint, None if it has none."""
         query = sa.select(site_endpoints).where(site_endpoints.c.site_id == site_id)
         return self._find(query, _endpoint_from)
 

@@ -25,7 +25,6 @@ def read_ruling() -> Ruling:
 
 
 def read_note() -> str | None:
-    """Return the form's note, or None if it is empty."""
     return request.form.get("note", "").strip() or None
 
 
@@ -42,7 +41,6 @@ def read_id(field: str) -> str | None:
 
 
 def read_ids(field: str) -> list[CommentId]:
-    """Return the valid ids in all values of a form's field."""
     return [CommentId(one) for one in request.form.getlist(field) if is_id(one)]
 
 

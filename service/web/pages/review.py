@@ -110,7 +110,6 @@ class Place:
 
     @property
     def top(self) -> str:
-        """Return the URL of the list's first page."""
         return replace(self, cursor=None).url
 
     def url_of(self, comment_id: str) -> str:

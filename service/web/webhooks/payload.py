@@ -44,7 +44,6 @@ class Members:
         return Members(found if isinstance(found, dict) else {})
 
     def get(self, name: str) -> Json:
-        """Return a member of any type."""
         return self.value.get(name)
 
     def text(self, name: str) -> str | None:
