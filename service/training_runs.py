@@ -267,7 +267,6 @@ class TrainingProcesses:
         _remove(self.folder(run_id))
 
     def runs(self) -> list[RunFiles]:
-        """Return all runs, the newest first."""
         if not self.path.is_dir():
             return []
         found = [_files(path) for path in self.path.iterdir() if path.is_dir()]

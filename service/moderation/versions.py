@@ -71,15 +71,12 @@ def tidy_versions(services: Services, *, keep: int = _REFUSED_KEPT) -> int:
 
 def _refused(retrainings: list[Retraining]) -> Iterator[str]:
     """Yield each version that all its retrainings were refused for, newest first."""
-    wanted = {one.version for one in retrainings if not _is_refused(one)}
+    refusals = (Answer.REFUSED, Recommendation.REFUSE)
+    # An answer stands above a recommendation.
+    others = (one for one in retrainings if (one.answer or one.recommendation) not in refusals)
+    wanted = {one.version for one in others}
     names = (one.version for one in retrainings)
     yield from dict.fromkeys(name for name in names if name and name not in wanted)
-
-
-def _is_refused(one: Retraining) -> bool:
-    if one.answer is not None:
-        return one.answer is Answer.REFUSED
-    return one.recommendation is Recommendation.REFUSE
 
 
 def _drop(name: str, services: Services) -> bool:

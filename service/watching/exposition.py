@@ -97,7 +97,6 @@ class Readings:
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _read(self, name: str, part: Part) -> bool:
-        """Read a part; return False if it fails."""
         began = self.monotonic()
         try:
             part.metrics, part.read_at = tuple(part.read()), self.monotonic()

@@ -96,10 +96,8 @@ class SessionStore(SqlStore):
 
     def touch(self, session_id: str, *, at: datetime) -> None:
         """Set when a session was last used."""
-        statement = (
-            sa.update(user_sessions).where(user_sessions.c.id == session_id).values(last_seen_at=at)
-        )
-        self.write(lambda c: c.execute(statement))
+        this = sa.update(user_sessions).where(user_sessions.c.id == session_id)
+        self.write(lambda c: c.execute(this.values(last_seen_at=at)))
 
     def end(self, session_id: str, *, user_id: str, at: datetime) -> bool:
         """End a session of this account; return False if it had ended or does not exist."""

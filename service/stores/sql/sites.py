@@ -277,7 +277,6 @@ class InboundStore(SqlStore):
         return self._find(query, _hook_from)
 
     def all(self, site_id: SiteId | None = None) -> list[InboundHook]:
-        """Return hooks, oldest first."""
         query = sa.select(inbound_hooks).order_by(inbound_hooks.c.created_at, inbound_hooks.c.id)
         if site_id is not None:
             query = query.where(inbound_hooks.c.site_id == site_id)

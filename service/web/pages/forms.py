@@ -35,7 +35,6 @@ def read_token(field: str) -> str | None:
 
 
 def read_id(field: str) -> str | None:
-    """Return a field of the form, or None if it is no id."""
     value = request.form.get(field, "")
     return value if is_id(value) else None
 
