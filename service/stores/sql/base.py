@@ -75,6 +75,14 @@ def refuse_unknown(tx: sa.Connection, table: sa.Table, row_id: str, what: str) -
     known(tx.scalar(sa.select(table.c.id).where(table.c.id == row_id)), what, row_id)
 
 
+def update_known(
+    tx: sa.Connection, table: sa.Table, row_id: str, what: str, values: Mapping[str, Any]
+) -> sa.Row[*tuple[Any, ...]]:
+    """Update the row with this id and return it. Raise `NotFoundError`."""
+    statement = sa.update(table).where(table.c.id == row_id).values(values).returning(*table.c)
+    return known(tx.execute(statement).one_or_none(), what, row_id)
+
+
 def insert_new(tx: sa.Connection, table: sa.Table, values: Mapping[str, Any]) -> bool:
     """Insert a row unless its unique values exist; return True if it was inserted."""
     statement = insert_if_free(tx, table).returning(*table.primary_key)

@@ -20,6 +20,7 @@ from service.stores.sql.base import (
     put_row,
     refuse_unknown,
     transaction,
+    update_known,
     upsert,
 )
 from service.stores.sql.engine import reading
@@ -141,13 +142,7 @@ class SiteStore(SqlStore):
             query = sa.select(site_keys).where(site_keys.c.site_id == of_key.scalar_subquery())
             rows = tx.execute(query.order_by(site_keys.c.id).with_for_update())
             check([_key_from(row) for row in rows])
-        statement = (
-            sa.update(site_keys)
-            .where(site_keys.c.id == key_id)
-            .values(revoked_at=revoked_at)
-            .returning(*site_keys.c)
-        )
-        row = known(tx.execute(statement).one_or_none(), "key", key_id)
+        row = update_known(tx, site_keys, key_id, "key", {"revoked_at": revoked_at})
         insert_entries(tx, act)
         return _key_from(row)
 
@@ -290,13 +285,7 @@ class InboundStore(SqlStore):
         first_end = sa.func.coalesce(
             inbound_hooks.c.revoked_at, sa.literal(at, inbound_hooks.c.revoked_at.type)
         )
-        statement = (
-            sa.update(inbound_hooks)
-            .where(inbound_hooks.c.id == hook_id)
-            .values(revoked_at=first_end)
-            .returning(*inbound_hooks.c)
-        )
-        row = known(tx.execute(statement).one_or_none(), "hook", hook_id)
+        row = update_known(tx, inbound_hooks, hook_id, "hook", {"revoked_at": first_end})
         insert_entries(tx, act)
         return _hook_from(row)
 
