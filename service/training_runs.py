@@ -264,11 +264,9 @@ class TrainingProcesses:
             (self.folder(run_id) / REPORT_PAGE).unlink(missing_ok=True)
 
     def drop(self, run_id: str) -> None:
-        """Delete a run's folder if it exists."""
         _remove(self.folder(run_id))
 
     def runs(self) -> list[RunFiles]:
-        """Return all runs, the newest first."""
         if not self.path.is_dir():
             return []
         found = [_files(path) for path in self.path.iterdir() if path.is_dir()]

@@ -177,7 +177,6 @@ def training_runs(settings: Settings, folder: DataFolder | None = None) -> Train
 
 
 def outbound_rules(settings: Settings) -> OutboundRules:
-    """Return the rules for callbacks' addresses."""
     allowed = settings.callback_allow
     return OutboundRules(
         ports=frozenset(settings.callback_ports),
@@ -188,7 +187,6 @@ def outbound_rules(settings: Settings) -> OutboundRules:
 
 
 def digest_plan(settings: Settings) -> DigestPlan:
-    """Return the hour, time zone and language of digests."""
     return DigestPlan(
         hour=settings.remind_hour,
         zone=ZoneInfo(settings.remind_zone),

@@ -150,9 +150,6 @@ class MemoryRebuildPlace:
                 self._place = 0
             return self._place
 
-    def clear(self, seen: int) -> bool:
-        return self.move(seen, None)
-
     def wipe(self) -> None:
         """Lose the place, as a server that is wiped does."""
         with self._lock:

@@ -6,7 +6,8 @@ import time
 import urllib.error
 import urllib.request
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +62,9 @@ def demo_command(services: Services, count: int, url: str | None) -> None:
         msg = f"there are no comments in {_CORPUS}; run this from a checkout of the project"
         raise click.ClickException(msg)
     rows = random.Random(_SEED).sample(rows, min(count, len(rows)))  # noqa: S311  # no secret
-    _check_answers(base_url)
+    # Before a site or a key is made.
+    with _answering(base_url, as_what="Slopsieve"):
+        urllib.request.urlopen(f"{base_url}/livez", timeout=30).close()  # noqa: S310  # checked
     site = next((one for one in services.sites.all() if one.name == "demo"), None)
     if site is None:
         _, [issued] = add_site("demo", services, actor=_ACTOR)
@@ -80,22 +83,20 @@ def demo_command(services: Services, count: int, url: str | None) -> None:
     _show(rows, verdicts, seconds=time.monotonic() - started, base_url=base_url)
 
 
-def _check_answers(base_url: str) -> None:
-    """Raise `ClickException` if no Slopsieve answers, before a site or a key is made."""
+@contextmanager
+def _answering(base_url: str, *, as_what: str) -> Iterator[None]:
+    """Raise `ClickException` if a request in the block fails; `as_what` should have answered."""
     try:
-        urllib.request.urlopen(f"{base_url}/livez", timeout=30).close()  # noqa: S310  # checked
+        yield
     except urllib.error.HTTPError as error:
-        msg = f"{base_url} answered {error.code}; is this Slopsieve?"
+        msg = f"{base_url} answered {error.code}; is this {as_what}?"
         raise click.ClickException(msg) from None
     except OSError:
-        raise _nothing_answers(base_url) from None
-
-
-def _nothing_answers(base_url: str) -> click.ClickException:
-    return click.ClickException(
-        f"nothing answers at {base_url}; start it with `slopsieve up`, or name its address with "
-        "--url or SLOPSIEVE_PORT"
-    )
+        msg = (
+            f"nothing answers at {base_url}; start it with `slopsieve up`, or name its address "
+            "with --url or SLOPSIEVE_PORT"
+        )
+        raise click.ClickException(msg) from None
 
 
 def _post(rows: Sequence[Row], base_url: str, secret: str) -> list[CommentId]:
@@ -105,14 +106,11 @@ def _post(rows: Sequence[Row], base_url: str, secret: str) -> list[CommentId]:
         data=json.dumps({"comments": [_request_of(row) for row in rows]}).encode(),
         headers={"Authorization": f"Bearer {secret}", "Content-Type": "application/json"},
     )
-    try:
-        with urllib.request.urlopen(request, timeout=30) as response:  # noqa: S310  # likewise
-            return [CommentId(one["id"]) for one in json.load(response)["results"]]
-    except urllib.error.HTTPError as error:
-        msg = f"{base_url} answered {error.code}; is this the same data folder?"
-        raise click.ClickException(msg) from None
-    except OSError:
-        raise _nothing_answers(base_url) from None
+    with (
+        _answering(base_url, as_what="the same data folder"),
+        urllib.request.urlopen(request, timeout=30) as response,  # noqa: S310  # likewise
+    ):
+        return [CommentId(one["id"]) for one in json.load(response)["results"]]
 
 
 def _await_verdicts(ids: Sequence[CommentId], services: Services) -> list[Verdict]:

@@ -174,11 +174,6 @@ def _json_lines(rows: Iterator[Mapping[str, object]]) -> Iterator[str]:
         yield json.dumps(row, ensure_ascii=False, default=output.plain) + "\n"
 
 
-def _json_array(rows: Iterator[Mapping[str, object]]) -> Iterator[str]:
-    """Yield one array, for programs that cannot read JSON lines."""
-    return _enclosed("[]", map(str.rstrip, _json_lines(rows)))
-
-
 def _enclosed(brackets: str, items: Iterable[str]) -> Iterator[str]:
     """Yield a JSON array or object, with each item on its own line."""
     separator = brackets[0]
@@ -279,7 +274,8 @@ def _threads(comments: Sequence[PublishedComment]) -> Iterator[tuple[PublishedCo
 
 _WRITERS: Mapping[str, Callable[[Iterator[Mapping[str, object]]], Iterator[str]]] = {
     "jsonl": _json_lines,
-    "json": _json_array,
+    # For programs that cannot read JSON lines.
+    "json": lambda rows: _enclosed("[]", map(str.rstrip, _json_lines(rows))),
     "csv": _csv_lines,
 }
 

@@ -51,13 +51,11 @@ _NO_MODEL = "slopsieve models list, slopsieve models promote VERSION; all is uns
 
 
 def remedy_for_database(error: StoreUnavailableError) -> str:
-    """Return the remedy for a database error."""
     remedies = {StoreFullError: MAKE_ROOM, StoreDamagedError: _RESTORE}
     return remedies.get(type(error), "See that it runs, is named rightly, and may be written.")
 
 
 def remedy_for_queue(error: StoreUnavailableError) -> str:
-    """Return the remedy for a queue error."""
     if isinstance(error, StoreFullError):
         return "Make room on Valkey's disk, or raise its maxmemory; what was kept is not lost."
     return "See that Valkey runs; comments are kept meanwhile and judged later."

@@ -66,5 +66,4 @@ class InvalidInputError(ModerationError):
 
 
 def invalid_input(field: str, problem: str, remedy: str) -> InvalidInputError:
-    """Return the error of one problem."""
     return InvalidInputError([Problem(field, problem, remedy)])

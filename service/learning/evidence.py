@@ -85,7 +85,6 @@ class LocalEvidence:
         return other
 
     def learn(self, pieces: Iterable[Piece], *, is_spam: bool, weight: float) -> None:
-        """Take in one decision."""
         for name, strength, beside in pieces:
             if strength > 0.0:
                 point = _Point(strength, beside, is_spam, weight)

@@ -47,7 +47,6 @@ class Residual:
         return np.maximum(added, -FEATURE_BOUND_TO_HAM, out=added)
 
     def of(self, features: Features) -> float:
-        """Return the sum of `parts`, bounded."""
         total = float(self.parts(features).sum())
         return min(max(total, -self._bound), self._bound)
 
@@ -97,7 +96,6 @@ class Shared:
         return added
 
     def of(self, features: Features) -> float:
-        """Return the sum of `parts`, bounded."""
         total = float(self.parts(features).sum())
         return min(max(total, -SHARED_BOUND), SHARED_BOUND)
 

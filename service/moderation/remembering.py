@@ -199,10 +199,9 @@ def rebuild_portions(services: Services) -> Iterator[int]:
         for decided_comment in page.items:
             apply_to_reputation(decided_comment, services)
         forget_erased([one.comment for one in page.items], services)
-        if page.next_cursor is not None:
-            services.rebuild_place.move(after, page.next_cursor)
         # If the place is missing or moved, histories were wiped or another rebuild runs.
-        elif services.rebuild_place.clear(after):
+        has_moved = services.rebuild_place.move(after, page.next_cursor)
+        if has_moved and page.next_cursor is None:
             services.history.mark_filled()
             log.info("histories are filled")
             return

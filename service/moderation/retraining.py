@@ -152,15 +152,15 @@ def _resume(
     if still_so.issuperset(runs.kept_labels(unfinished.id)):
         return _put_running(replace(unfinished, problem=None, ended_at=None), services)
     runs.drop(unfinished.id)
-    services.retrainings.put(
-        replace(
-            unfinished,
-            state=RetrainingState.FAILED,
-            ended_at=services.clock(),
-            problem="some of what it learnt from was erased or undone since: it begins anew",
-        )
-    )
+    problem = "some of what it learnt from was erased or undone since: it begins anew"
+    _put_failed(unfinished, problem, services)
     return None
+
+
+def _put_failed(one: Retraining, problem: str, services: Services) -> Retraining:
+    failed = replace(one, state=RetrainingState.FAILED, ended_at=services.clock(), problem=problem)
+    services.retrainings.put(failed)
+    return failed
 
 
 def _put_running(begun: Retraining, services: Services) -> Retraining:
@@ -325,11 +325,7 @@ def retrain_if_wanted(
         asked = waiting[-1]
         if refusal := runs.refuse():
             # The person sees the failure, and can request it again.
-            failed = replace(
-                asked, state=RetrainingState.FAILED, ended_at=services.clock(), problem=refusal
-            )
-            services.retrainings.put(failed)
-            return failed
+            return _put_failed(asked, refusal, services)
     else:
         unfinished = find_unfinished(services, runs, options)
         if unfinished is None and not _is_due(recent, services, runs, options, every):

@@ -27,10 +27,14 @@ _REFUSED_KEPT = 5
 PROMOTED = "promote model version"
 
 
-def promote_version(name: str, services: Services, *, by: str) -> None:
-    """Let a version serve within seconds. Raises `NotFoundError`, `ConflictError` if unusable."""
+def promote_version(name: str, services: Services, *, by: str) -> str:
+    """Let a version serve within seconds; return its name.
+
+    Raises `NotFoundError`, `ConflictError` if unusable.
+    """
     before = services.versions.promote(name)
     record_act(services, actor=by, act=PROMOTED, subject=name, detail=f"before: {before or 'none'}")
+    return name
 
 
 def roll_back(services: Services, *, by: str) -> str:
@@ -38,8 +42,7 @@ def roll_back(services: Services, *, by: str) -> str:
     previous = services.versions.previous()
     if previous is None:
         raise ConflictError("no version was current before this one")
-    promote_version(previous, services, by=by)
-    return previous
+    return promote_version(previous, services, by=by)
 
 
 def tidy_versions(services: Services, *, keep: int = _REFUSED_KEPT) -> int:
@@ -68,15 +71,12 @@ def tidy_versions(services: Services, *, keep: int = _REFUSED_KEPT) -> int:
 
 def _refused(retrainings: list[Retraining]) -> Iterator[str]:
     """Yield each version that all its retrainings were refused for, newest first."""
-    wanted = {one.version for one in retrainings if not _is_refused(one)}
+    refusals = (Answer.REFUSED, Recommendation.REFUSE)
+    # An answer stands above a recommendation.
+    others = (one for one in retrainings if (one.answer or one.recommendation) not in refusals)
+    wanted = {one.version for one in others}
     names = (one.version for one in retrainings)
     yield from dict.fromkeys(name for name in names if name and name not in wanted)
-
-
-def _is_refused(one: Retraining) -> bool:
-    if one.answer is not None:
-        return one.answer is Answer.REFUSED
-    return one.recommendation is Recommendation.REFUSE
 
 
 def _drop(name: str, services: Services) -> bool:

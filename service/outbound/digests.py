@@ -1,5 +1,6 @@
 """Sends digests by mail or to a chat room's webhook."""
 
+import html
 import json
 import smtplib
 import ssl
@@ -121,9 +122,6 @@ def _refused(error: Exception) -> Sent:
     return Sent(problem=f"{type(error).__name__} {code}".removesuffix(" 0"), retry=code < 500)
 
 
-_SIGNS = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
-
-
 def post_to_room(text: str, *, url: str, notifier: HttpSiteNotifier) -> Sent:
     """Post a message to a chat room's webhook. Never raises.
 
@@ -131,7 +129,7 @@ def post_to_room(text: str, *, url: str, notifier: HttpSiteNotifier) -> Sent:
     and of Matrix through its webhook bridge.
     """
     # Slack reads <!channel> and the like as commands.
-    body = json.dumps({"text": text.translate(_SIGNS)}).encode()
+    body = json.dumps({"text": html.escape(text, quote=False)}).encode()
     outcome = notifier.call(url, {"Content-Type": "application/json"}, body)
     may_have_arrived = outcome.answer is None and outcome.was_sent
     retry = bool(outcome.problem) and not may_have_arrived and not outcome.hopeless

@@ -120,7 +120,6 @@ class Target:
 
     @property
     def authority(self) -> str:
-        """Return the value of the Host header."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == _DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
 

@@ -72,7 +72,6 @@ def serve(wired: Wired, listener: socket.socket, *, shared: bool = False) -> Non
 
 
 def web_config(wired: Wired) -> Mapping[str, Any]:
-    """Return the configuration of the web application."""
     settings = wired.settings
     # A quarter of the threads is reserved for requests that do not wait for a verdict.
     never_waiting = max(1, round(settings.api_threads * 0.25))

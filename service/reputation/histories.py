@@ -67,7 +67,6 @@ class Counter:
 
 
 def fading_of(kind: Kind) -> Fading:
-    """Return how decisions on this kind of record fade."""
     return CONTENT if kind is Kind.CONTENT else SENDERS
 
 

@@ -188,7 +188,6 @@ def all_names_of_account(name: str) -> tuple[str, str]:
 
 
 def at_site(name: str, site_id: SiteId) -> str:
-    """Return the name that a record has for one site alone."""
     return f"{name}@{site_id}"
 
 

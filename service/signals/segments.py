@@ -134,7 +134,6 @@ _Find = Callable[[int], Segment | None]
 
 
 def _segment_at(segments: list[Segment], starts: list[int], position: int) -> Segment | None:
-    """Return the segment that a position lies in."""
     index = bisect_right(starts, position) - 1
     return segments[index] if index >= 0 and position < segments[index].end else None
 

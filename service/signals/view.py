@@ -54,12 +54,10 @@ class TextView:
 
     @cached_property
     def shielded(self) -> tuple[Range, ...]:
-        """Return the ranges of code and quotation."""
         return shielded_ranges(self.text)
 
     @cached_property
     def plain(self) -> PlainText:
-        """Return the text without hidden characters and styled letters."""
         return plain_of(self.text)
 
     @cached_property
@@ -68,7 +66,6 @@ class TextView:
 
     @cached_property
     def word_set(self) -> frozenset[str]:
-        """Return the different words of the plain text."""
         return frozenset(word.text for word in self.words)
 
     @cached_property

@@ -8,7 +8,6 @@ from typing import Any
 
 
 def load_lists(name: str) -> dict[str, Any]:
-    """Return the tables of a file of word lists."""
     return tomllib.loads(Path(__file__).with_name(name).read_text("utf-8"))
 
 

@@ -70,7 +70,6 @@ class ChildProcess:
         self._own_exits = 0
 
     def has_died(self) -> bool:
-        """Return True if the process was started and has exited."""
         return self._process is not None and self._process.exitcode is not None
 
     def start(self) -> None:
@@ -147,7 +146,6 @@ class ChildProcess:
         return code
 
     def ask_to_stop(self) -> None:
-        """Send SIGTERM."""
         if self._process is not None:
             self._process.terminate()
 

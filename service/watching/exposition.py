@@ -94,11 +94,9 @@ class Readings:
         return found
 
     def close(self) -> None:
-        """Stop reading."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _read(self, name: str, part: Part) -> bool:
-        """Read a part; return False if it fails."""
         began = self.monotonic()
         try:
             part.metrics, part.read_at = tuple(part.read()), self.monotonic()
@@ -162,7 +160,6 @@ class Exposition:
             return self._text
 
     def close(self) -> None:
-        """Stop serving."""
         if self._port:
             self._port.close()
         if self._socket:
@@ -241,7 +238,6 @@ class MetricsSocket:
                 connection.sendall(f"{self._text(self.slot)}{_END}".encode())
 
     def close(self) -> None:
-        """Stop serving."""
         self.path.unlink(missing_ok=True)
         # Closing alone does not wake a thread in accept().
         with contextlib.suppress(OSError):

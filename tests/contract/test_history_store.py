@@ -287,7 +287,12 @@ def test_a_place_is_the_start_at_first_and_moves_and_is_cleared_where_it_was_see
     seen = [place.find(), place.find()]
     moved = [place.move(0, 500), place.move(0, 700), place.move(500, 900)]
     seen.append(place.find())
-    cleared = [place.clear(0), place.clear(900), place.clear(900), place.move(900, 950)]
+    cleared = [
+        place.move(0, None),
+        place.move(900, None),
+        place.move(900, None),
+        place.move(900, 950),
+    ]
 
     assert seen == [0, 0, 900]
     assert (moved, cleared) == ([True, False, True], [False, True, False, False])

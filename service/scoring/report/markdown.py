@@ -7,7 +7,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from service.scoring.figures import MIN_COUNT, Share
-from service.scoring.report.figures import FALSE_POSITIVE_RATES, Area, Measurements
+from service.scoring.report.figures import FALSE_POSITIVE_RATES, Measurements
 from service.scoring.report.spans import BoundaryTally, SpanTally
 from service.scoring.weights import Cutoffs
 
@@ -68,14 +68,14 @@ def render_markdown(evaluation: Evaluation) -> str:
         autoescape=False,  # noqa: S701
     )
     environment.filters |= {
-        "area": _area,
+        "area": lambda a: f"{a.auc:.4f} [{a.low:.4f}, {a.high:.4f}]" if a else NO_FIGURE,
         "cell": _cell,
         "code": _code,
         "count": "{:,}".format,
         "count_of": _count_of,
         "counted": lambda n, noun: f"{n:,} {noun}{'' if n == 1 else 's'}",
         "decimals": lambda n, places: NO_FIGURE if n is None else f"{n:.{places}f}",
-        "found_on": _found_on,
+        "found_on": lambda s: f"{s.count:,} ({_percent(s)})" if s.n else NO_FIGURE,
         "full_share": lambda share: f"{_with_interval(share)}, {_count_of(share)}",
         "percent": _percent,
         "total": lambda counts: sum(counts.values()),
@@ -100,10 +100,6 @@ def _code(text: str) -> str:
     return "".join(c if c.isprintable() and c not in "`|" else "?" for c in text)[:200]
 
 
-def _area(area: Area | None) -> str:
-    return f"{area.auc:.4f} [{area.low:.4f}, {area.high:.4f}]" if area else NO_FIGURE
-
-
 def _percent(share: Share | float | None, n: int = 1) -> str:
     """Return a share, or a count of `n`, in percent; a dash for none and without `n`."""
     part = share.share if isinstance(share, Share) else share
@@ -122,8 +118,3 @@ def _with_interval(share: Share) -> str:
 
 def _count_of(share: Share) -> str:
     return f"{share.count:,} of {share.n:,}"
-
-
-def _found_on(share: Share) -> str:
-    """Return the count, then the share."""
-    return f"{share.count:,} ({_percent(share)})" if share.n else NO_FIGURE

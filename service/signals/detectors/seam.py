@@ -290,7 +290,6 @@ def _person(side: Sequence[Segment]) -> Phrase:
 
 
 def _slips(side: Sequence[Segment]) -> Phrase | None:
-    """Return the errors of a side, or None if it has none."""
     if _has(side, Cue.SLIP):
         return Phrase("slips in grammar")
     careless = sum(s.starts_lower or s.ends_open for s in side)

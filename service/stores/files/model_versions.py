@@ -227,7 +227,6 @@ class ModelVersions:
         self.refusals = 0
 
     def current(self) -> JudgingModel:
-        """Return the model to judge with now."""
         with self._lock:
             now = self._monotonic()
             if now - self._looked_at >= _CHECK_EVERY_SECONDS:

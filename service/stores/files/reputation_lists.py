@@ -168,7 +168,6 @@ class ListFolder:
         ]
 
     def all(self) -> list[AboutList]:
-        """Return the metadata of every readable list, by name."""
         return [about for about, _ in self._current()]
 
     def damaged(self) -> list[str]:

@@ -13,7 +13,6 @@ class AuditLog(SqlStore):
     """Stores users' actions; entries are never changed or deleted."""
 
     def append(self, entry: AuditEntry) -> None:
-        """Append an entry."""
         self.write(lambda tx: insert_entries(tx, entry))
 
     def page(

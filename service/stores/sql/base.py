@@ -67,13 +67,20 @@ def known(found: _T | None, what: str, row_id: str) -> _T:
 
 
 def no_such(what: str, row_id: str) -> NotFoundError:
-    """Return the error for an unknown id."""
     return NotFoundError(f"there is no {what} {row_id!r}")
 
 
 def refuse_unknown(tx: sa.Connection, table: sa.Table, row_id: str, what: str) -> None:
     """Raise `NotFoundError` if a table has no row with this id."""
     known(tx.scalar(sa.select(table.c.id).where(table.c.id == row_id)), what, row_id)
+
+
+def update_known(
+    tx: sa.Connection, table: sa.Table, row_id: str, what: str, values: Mapping[str, Any]
+) -> sa.Row[*tuple[Any, ...]]:
+    """Update the row with this id and return it. Raise `NotFoundError`."""
+    statement = sa.update(table).where(table.c.id == row_id).values(values).returning(*table.c)
+    return known(tx.execute(statement).one_or_none(), what, row_id)
 
 
 def insert_new(tx: sa.Connection, table: sa.Table, values: Mapping[str, Any]) -> bool:

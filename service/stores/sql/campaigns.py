@@ -110,11 +110,8 @@ class CampaignStore(SqlStore):
         placed before or has no traits is not returned, so one of several concurrent calls places
         it.
         """
-        joined = {}
-        for one in placements:
-            if campaign_id := _place(tx, one, at):
-                joined[one.comment_id] = campaign_id
-        return joined
+        joined = ((one.comment_id, _place(tx, one, at)) for one in placements)
+        return {comment_id: campaign_id for comment_id, campaign_id in joined if campaign_id}
 
     @transaction
     def leave(

@@ -116,7 +116,6 @@ class CaseStore(SqlStore):
             return [PublishedComment(**row) for row in tx.execute(query).mappings()]
 
     def count(self, criteria: CaseFilter) -> int:
-        """Return the number of matching cases."""
         query = sa.select(sa.func.count()).select_from(comments).where(*_conditions(criteria))
         return self._count(query)
 

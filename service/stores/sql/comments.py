@@ -296,7 +296,6 @@ class CommentStore(SqlStore):
 
 
 def site_comment_digest(site_id: SiteId, site_comment_id: str) -> str:
-    """Return the digest of a site's own id for a comment."""
     return _digest("own", site_id, site_comment_id)
 
 

@@ -448,9 +448,8 @@ class BulkDecisionStore(SqlStore):
             sa.update(strokes)
             .where(strokes.c.id == bulk_decision_id, strokes.c.undone_at.is_(None))
             .values(undone_at=at, undone_by=by)
-            .returning(strokes.c.seq)
         )
-        is_marked = tx.execute(statement).all()
+        is_marked = tx.execute(statement).rowcount > 0
         bulk_decision = _get(tx, bulk_decision_id)
         insert_entries(tx, _entry_of(bulk_decision) if is_marked else None)
         return bulk_decision

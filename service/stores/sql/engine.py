@@ -203,16 +203,14 @@ def _postgresql_engine(
         record.info[_USED_AT] = time.monotonic()
 
     def refuse_dead(
-        connection: Any, record: ConnectionPoolEntry, _proxy: PoolProxiedConnection
+        connection: DBAPIConnection, record: ConnectionPoolEntry, _proxy: PoolProxiedConnection
     ) -> None:
         """Have the pool replace its connections if this one, unused for a while, fails."""
         used_at = record.info.get(_USED_AT)
         if used_at is None or time.monotonic() - used_at < _TRUSTED_SECONDS:
             return
-        connection.autocommit = True
         try:
-            connection.execute("SELECT 1")
-            connection.autocommit = False
+            engine.dialect.do_ping(connection)
         except engine.dialect.loaded_dbapi.Error as error:
             raise InvalidatePoolError("the connection does not answer") from error
 

@@ -153,7 +153,6 @@ class ListEntryStore(SqlStore):
         return Page(items=entries, next_cursor=cursor_after(_LIST, rows, limit))
 
     def count(self, criteria: EntryFilter) -> int:
-        """Return the number of matching entries."""
         query = sa.select(sa.func.count()).select_from(list_entries).where(*_conditions(criteria))
         return self._count(query)
 

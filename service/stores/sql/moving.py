@@ -41,7 +41,6 @@ class Compared(NamedTuple):
 
     @property
     def equal(self) -> bool:
-        """Return True if both are the same."""
         return self.source == self.target
 
 

@@ -59,7 +59,6 @@ class UserStore(SqlStore):
         return changed
 
     def get(self, user_id: str) -> User | None:
-        """Return an account by id."""
         return self._find(sa.select(users).where(users.c.id == user_id), user_from)
 
     def find(self, name: str) -> User | None:
@@ -68,7 +67,6 @@ class UserStore(SqlStore):
         return self._find(query, user_from)
 
     def all(self) -> list[User]:
-        """Return all accounts, by name."""
         return self._list(sa.select(users).order_by("name"), user_from)
 
 
@@ -98,10 +96,8 @@ class SessionStore(SqlStore):
 
     def touch(self, session_id: str, *, at: datetime) -> None:
         """Set when a session was last used."""
-        statement = (
-            sa.update(user_sessions).where(user_sessions.c.id == session_id).values(last_seen_at=at)
-        )
-        self.write(lambda c: c.execute(statement))
+        this = sa.update(user_sessions).where(user_sessions.c.id == session_id)
+        self.write(lambda c: c.execute(this.values(last_seen_at=at)))
 
     def end(self, session_id: str, *, user_id: str, at: datetime) -> bool:
         """End a session of this account; return False if it had ended or does not exist."""
@@ -147,12 +143,8 @@ class SessionStore(SqlStore):
             .order_by(user_sessions.c.last_seen_at)
             .limit(limit)
         )
-        statement = (
-            sa.delete(user_sessions)
-            .where(user_sessions.c.id.in_(old))
-            .returning(user_sessions.c.id)
-        )
-        return self.write(lambda c: len(c.execute(statement).all()))
+        statement = sa.delete(user_sessions).where(user_sessions.c.id.in_(old))
+        return self.write(lambda c: c.execute(statement).rowcount)
 
 
 def end_sessions(
@@ -163,11 +155,10 @@ def end_sessions(
         sa.update(user_sessions)
         .where(user_sessions.c.user_id == user_id, user_sessions.c.ended_at.is_(None))
         .values(ended_at=at)
-        .returning(user_sessions.c.id)
     )
     if which is not None:
         statement = statement.where(which)
-    return len(tx.execute(statement).all())
+    return tx.execute(statement).rowcount
 
 
 _factor_values, _factor_from = writer(SecondFactor), reader(SecondFactor)
@@ -197,12 +188,10 @@ class SecondFactorStore(SqlStore):
         insert_entries(tx, act)
 
     def get(self, user_id: str) -> SecondFactor | None:
-        """Return an account's second factor, None if it has none."""
         query = sa.select(second_factors).where(second_factors.c.user_id == user_id)
         return self._find(query, _factor_from)
 
     def user_ids(self) -> frozenset[str]:
-        """Return the ids of all accounts with a second factor."""
         return frozenset(row.user_id for row in self._rows(sa.select(second_factors.c.user_id)))
 
     def use_step(self, user_id: str, step: int) -> bool:
@@ -211,9 +200,8 @@ class SecondFactorStore(SqlStore):
             sa.update(second_factors)
             .where(second_factors.c.user_id == user_id, second_factors.c.last_step < step)
             .values(last_step=step)
-            .returning(second_factors.c.user_id)
         )
-        return self.write(lambda c: c.execute(statement).one_or_none()) is not None
+        return self.write(lambda c: c.execute(statement).rowcount) > 0
 
     @transaction
     def use_recovery(
@@ -224,18 +212,15 @@ class SecondFactorStore(SqlStore):
         Of concurrent calls with the same code, one returns True. `act` receives the number of
         remaining codes.
         """
-        statement = (
-            sa.delete(recovery_codes)
-            .where(recovery_codes.c.user_id == user_id, recovery_codes.c.digest == digest)
-            .returning(recovery_codes.c.digest)
+        statement = sa.delete(recovery_codes).where(
+            recovery_codes.c.user_id == user_id, recovery_codes.c.digest == digest
         )
-        if tx.execute(statement).one_or_none() is None:
+        if tx.execute(statement).rowcount == 0:
             return False
         insert_entries(tx, act(tx.execute(_recovery_codes(user_id)).scalar_one()) if act else None)
         return True
 
     def count_recovery(self, user_id: str) -> int:
-        """Return the number of remaining recovery codes."""
         return self._count(_recovery_codes(user_id))
 
     @transaction
@@ -253,9 +238,5 @@ def _recovery_codes(user_id: str) -> sa.Select[int]:
 
 def _remove(tx: sa.Connection, user_id: str) -> bool:
     tx.execute(sa.delete(recovery_codes).where(recovery_codes.c.user_id == user_id))
-    statement = (
-        sa.delete(second_factors)
-        .where(second_factors.c.user_id == user_id)
-        .returning(second_factors.c.user_id)
-    )
-    return tx.execute(statement).one_or_none() is not None
+    statement = sa.delete(second_factors).where(second_factors.c.user_id == user_id)
+    return tx.execute(statement).rowcount > 0

@@ -31,7 +31,6 @@ class RetrainingStore(SqlStore):
         return self.write(lambda tx: take_lease(tx, retraining_lease, holder, now=now, until=until))
 
     def end_lease(self, holder: str) -> None:
-        """End the lease if this process holds it."""
         ended = sa.delete(retraining_lease).where(retraining_lease.c.holder == holder)
         self.write(lambda tx: tx.execute(ended))
 
@@ -106,5 +105,4 @@ def _get(tx: sa.Connection, retraining_id: str) -> Retraining:
 
 
 def _values(one: Retraining) -> Values:
-    """Return all columns except those of the answer."""
     return {name: value for name, value in _all_values(one).items() if name not in _NO_ANSWER}

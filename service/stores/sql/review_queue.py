@@ -117,7 +117,6 @@ def place_waiting(
 
 
 def mode_of(tx: sa.Connection, site_id: SiteId) -> Mode:
-    """Return a site's mode."""
     query = sa.select(sites.c.settings).where(sites.c.id == site_id)
     return settings_from(tx.execute(query).scalar_one()).mode
 

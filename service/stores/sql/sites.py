@@ -20,6 +20,7 @@ from service.stores.sql.base import (
     put_row,
     refuse_unknown,
     transaction,
+    update_known,
     upsert,
 )
 from service.stores.sql.engine import reading
@@ -88,7 +89,6 @@ class SiteStore(SqlStore):
         return known(self._find(query, _site_from), "site", site_id)
 
     def all(self) -> list[Site]:
-        """Return all sites, by name."""
         return self._list(sa.select(sites).order_by("name"), _site_from)
 
     @transaction
@@ -142,13 +142,7 @@ class SiteStore(SqlStore):
             query = sa.select(site_keys).where(site_keys.c.site_id == of_key.scalar_subquery())
             rows = tx.execute(query.order_by(site_keys.c.id).with_for_update())
             check([_key_from(row) for row in rows])
-        statement = (
-            sa.update(site_keys)
-            .where(site_keys.c.id == key_id)
-            .values(revoked_at=revoked_at)
-            .returning(*site_keys.c)
-        )
-        row = known(tx.execute(statement).one_or_none(), "key", key_id)
+        row = update_known(tx, site_keys, key_id, "key", {"revoked_at": revoked_at})
         insert_entries(tx, act)
         return _key_from(row)
 
@@ -200,7 +194,6 @@ class EndpointStore(SqlStore):
         return endpoint
 
     def get(self, site_id: SiteId) -> Endpoint | None:
-        """Return a site's endpoint, None if it has none."""
         query = sa.select(site_endpoints).where(site_endpoints.c.site_id == site_id)
         return self._find(query, _endpoint_from)
 
@@ -279,7 +272,6 @@ class InboundStore(SqlStore):
         return self._find(query, _hook_from)
 
     def all(self, site_id: SiteId | None = None) -> list[InboundHook]:
-        """Return hooks, oldest first."""
         query = sa.select(inbound_hooks).order_by(inbound_hooks.c.created_at, inbound_hooks.c.id)
         if site_id is not None:
             query = query.where(inbound_hooks.c.site_id == site_id)
@@ -293,13 +285,7 @@ class InboundStore(SqlStore):
         first_end = sa.func.coalesce(
             inbound_hooks.c.revoked_at, sa.literal(at, inbound_hooks.c.revoked_at.type)
         )
-        statement = (
-            sa.update(inbound_hooks)
-            .where(inbound_hooks.c.id == hook_id)
-            .values(revoked_at=first_end)
-            .returning(*inbound_hooks.c)
-        )
-        row = known(tx.execute(statement).one_or_none(), "hook", hook_id)
+        row = update_known(tx, inbound_hooks, hook_id, "hook", {"revoked_at": first_end})
         insert_entries(tx, act)
         return _hook_from(row)
 

@@ -1,5 +1,7 @@
 """The tables as of the newest migration; TABLES.md explains each index."""
 
+from typing import Any
+
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import TSVECTOR
 
@@ -21,18 +23,21 @@ metadata = sa.MetaData(
 # SQLite generates row ids, and FTS5 refers to them, only for keys of type exactly INTEGER.
 _Sequence = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
-sites = sa.Table(
+
+def _table(name: str, *parts: sa.Column[Any] | sa.Index) -> sa.Table:
+    return sa.Table(name, metadata, *parts)
+
+
+sites = _table(
     "sites",
-    metadata,
     sa.Column("id", LosslessText, primary_key=True),
     sa.Column("name", LosslessText, nullable=False, unique=True),
     sa.Column("created_at", UtcDateTime, nullable=False),
     sa.Column("settings", sa.JSON, nullable=False),
 )
 
-site_keys = sa.Table(
+site_keys = _table(
     "site_keys",
-    metadata,
     sa.Column("id", LosslessText, primary_key=True),
     sa.Column("site_id", LosslessText, sa.ForeignKey("sites.id"), nullable=False, index=True),
     sa.Column("hint", LosslessText, nullable=False),
@@ -42,9 +47,8 @@ site_keys = sa.Table(
     sa.Column("revoked_at", UtcDateTime),
 )
 
-comments = sa.Table(
+comments = _table(
     "comments",
-    metadata,
     sa.Column("id", LosslessText, primary_key=True),
     sa.Column("site_id", LosslessText, sa.ForeignKey("sites.id"), nullable=False),
     sa.Column("received_at", UtcDateTime, nullable=False),
@@ -115,9 +119,8 @@ comments = sa.Table(
 
 
 # Deletions of comments that have not arrived yet.
-early_deletions = sa.Table(
+early_deletions = _table(
     "early_deletions",
-    metadata,
     # Digest of the site's own id, see `site_comment_digest()` in comments.py.
     sa.Column("site_comment_digest", LosslessText, primary_key=True),
     sa.Column("site_id", LosslessText, sa.ForeignKey("sites.id"), nullable=False),
@@ -200,9 +203,8 @@ _partial_index(
     where=_c.content_key.is_not(None),
 )
 
-verdicts = sa.Table(
+verdicts = _table(
     "verdicts",
-    metadata,
     sa.Column("comment_id", LosslessText, sa.ForeignKey("comments.id"), primary_key=True),
     sa.Column("outcome", LosslessText, nullable=False),
     sa.Column("p_spam", sa.Double, nullable=False),
@@ -228,9 +230,8 @@ _partial_index("ix_verdicts_held", verdicts, "comment_id", where=verdicts.c.held
 _is_instructed = verdicts.c.instruction.is_not(None)
 _partial_index("ix_verdicts_instructed", verdicts, "comment_id", where=_is_instructed)
 
-decisions = sa.Table(
+decisions = _table(
     "decisions",
-    metadata,
     sa.Column("seq", _Sequence, primary_key=True, autoincrement=True),
     sa.Column("id", LosslessText, nullable=False, unique=True),
     sa.Column("comment_id", LosslessText, sa.ForeignKey("comments.id"), nullable=False, index=True),
@@ -264,9 +265,8 @@ _partial_index(
     "ix_decisions_unremembered", decisions, "unremembered_since seq", where=is_unremembered
 )
 
-reports = sa.Table(
+reports = _table(
     "reports",
-    metadata,
     sa.Column("seq", _Sequence, primary_key=True, autoincrement=True),
     sa.Column("id", LosslessText, nullable=False, unique=True),
     sa.Column("site_id", LosslessText, sa.ForeignKey("sites.id"), nullable=False),
@@ -276,9 +276,8 @@ reports = sa.Table(
     sa.Column("reported_by", LosslessText),
 )
 
-users = sa.Table(
+users = _table(
     "users",
-    metadata,
     sa.Column("id", LosslessText, primary_key=True),
     sa.Column("name", LosslessText, nullable=False),
     sa.Column("name_folded", LosslessText, nullable=False, unique=True),
@@ -291,9 +290,8 @@ users = sa.Table(
     sa.Column("ended_at", UtcDateTime),
 )
 
-audit_log = sa.Table(
+audit_log = _table(
     "audit_log",
-    metadata,
     sa.Column("seq", _Sequence, primary_key=True, autoincrement=True),
     sa.Column("at", UtcDateTime, nullable=False),
     sa.Column("actor", LosslessText, nullable=False),
@@ -333,9 +331,8 @@ for _act in ("UPDATE", "DELETE"):
         "BEGIN SELECT RAISE(ABORT, 'the audit log is only ever appended to'); END",
     )
 
-site_endpoints = sa.Table(
+site_endpoints = _table(
     "site_endpoints",
-    metadata,
     sa.Column("site_id", LosslessText, sa.ForeignKey("sites.id"), primary_key=True),
     sa.Column("url", LosslessText, nullable=False),
     sa.Column("secrets", sa.JSON, nullable=False),
@@ -346,17 +343,15 @@ site_endpoints = sa.Table(
     sa.Column("called_at", UtcDateTime),
 )
 
-applied = sa.Table(
+applied = _table(
     "applied",
-    metadata,
     sa.Column("site_id", LosslessText, sa.ForeignKey("sites.id"), primary_key=True),
     sa.Column("site_comment_id", LosslessText, primary_key=True),
     sa.Column("certain", sa.Boolean, nullable=False),
 )
 
-deliveries = sa.Table(
+deliveries = _table(
     "deliveries",
-    metadata,
     sa.Column("seq", _Sequence, primary_key=True, autoincrement=True),
     sa.Column("id", LosslessText, nullable=False, unique=True),
     sa.Column("site_id", LosslessText, sa.ForeignKey("sites.id"), nullable=False),
@@ -401,9 +396,8 @@ _partial_index(
 )
 _partial_index("ix_deliveries_delivered", deliveries, "ended_at seq", where=is_delivered)
 
-delivery_attempts = sa.Table(
+delivery_attempts = _table(
     "delivery_attempts",
-    metadata,
     sa.Column("seq", _Sequence, primary_key=True, autoincrement=True),
     sa.Column(
         "delivery_id", LosslessText, sa.ForeignKey("deliveries.id"), nullable=False, index=True
@@ -414,9 +408,8 @@ delivery_attempts = sa.Table(
     sa.Column("problem", LosslessText),
 )
 
-inbound_hooks = sa.Table(
+inbound_hooks = _table(
     "inbound_hooks",
-    metadata,
     sa.Column("id", LosslessText, primary_key=True),
     sa.Column("site_id", LosslessText, sa.ForeignKey("sites.id"), nullable=False, index=True),
     sa.Column("platform", LosslessText, nullable=False),
@@ -425,9 +418,8 @@ inbound_hooks = sa.Table(
     sa.Column("revoked_at", UtcDateTime),
 )
 
-inbound_seen = sa.Table(
+inbound_seen = _table(
     "inbound_seen",
-    metadata,
     sa.Column("hook_id", LosslessText, sa.ForeignKey("inbound_hooks.id"), primary_key=True),
     # A digest, because the sender chooses the id, which may be long.
     sa.Column("delivery_digest", LosslessText, primary_key=True),
@@ -436,16 +428,14 @@ inbound_seen = sa.Table(
 )
 
 # One row, written to test that the database accepts writes.
-write_probe = sa.Table(
+write_probe = _table(
     "write_probe",
-    metadata,
     sa.Column("id", sa.Integer, primary_key=True, autoincrement=False),
     sa.Column("at", UtcDateTime, nullable=False),
 )
 
-user_sessions = sa.Table(
+user_sessions = _table(
     "user_sessions",
-    metadata,
     sa.Column("id", LosslessText, primary_key=True),
     sa.Column("user_id", LosslessText, sa.ForeignKey("users.id"), nullable=False),
     sa.Column("created_at", UtcDateTime, nullable=False),
@@ -455,26 +445,23 @@ user_sessions = sa.Table(
     sa.Index("ix_user_sessions_user_id_last_seen_at", "user_id", "last_seen_at"),
 )
 
-second_factors = sa.Table(
+second_factors = _table(
     "second_factors",
-    metadata,
     sa.Column("user_id", LosslessText, sa.ForeignKey("users.id"), primary_key=True),
     sa.Column("seed", LosslessText, nullable=False),
     sa.Column("since", UtcDateTime, nullable=False),
     sa.Column("last_step", sa.BigInteger, nullable=False),
 )
 
-recovery_codes = sa.Table(
+recovery_codes = _table(
     "recovery_codes",
-    metadata,
     sa.Column("user_id", LosslessText, sa.ForeignKey("users.id"), primary_key=True),
     sa.Column("digest", LosslessText, primary_key=True),
 )
 
 # No foreign keys: a claim must not prevent deleting a comment or an account.
-claims = sa.Table(
+claims = _table(
     "claims",
-    metadata,
     sa.Column("comment_id", LosslessText, primary_key=True),
     sa.Column("user_id", LosslessText, nullable=False, index=True),
     sa.Column("user_name", LosslessText, nullable=False),
@@ -482,9 +469,8 @@ claims = sa.Table(
     sa.Column("until", UtcDateTime, nullable=False),
 )
 
-strokes = sa.Table(
+strokes = _table(
     "strokes",
-    metadata,
     sa.Column("seq", _Sequence, primary_key=True, autoincrement=True),
     sa.Column("id", LosslessText, nullable=False, unique=True),
     sa.Column("what", LosslessText, nullable=False),
@@ -498,16 +484,14 @@ strokes = sa.Table(
     sa.Column("undone_by", LosslessText),
 )
 
-stroke_sites = sa.Table(
+stroke_sites = _table(
     "stroke_sites",
-    metadata,
     sa.Column("stroke_id", LosslessText, sa.ForeignKey("strokes.id"), primary_key=True),
     sa.Column("site_id", LosslessText, sa.ForeignKey("sites.id"), primary_key=True),
 )
 
-comment_traits = sa.Table(
+comment_traits = _table(
     "comment_traits",
-    metadata,
     sa.Column("seq", _Sequence, primary_key=True, autoincrement=True),
     sa.Column(
         "comment_id", LosslessText, sa.ForeignKey("comments.id"), nullable=False, unique=True
@@ -523,9 +507,8 @@ comment_traits = sa.Table(
     sa.Column("left_campaign_id", LosslessText),
 )
 
-campaigns = sa.Table(
+campaigns = _table(
     "campaigns",
-    metadata,
     sa.Column("id", LosslessText, primary_key=True),
     sa.Column("created_at", UtcDateTime, nullable=False),
     # Includes former members; sorts the list and is not displayed.
@@ -535,9 +518,8 @@ campaigns = sa.Table(
 
 def _lease(name: str) -> sa.Table:
     """Return a table with one row: the holder of a lease and its end."""
-    return sa.Table(
+    return _table(
         name,
-        metadata,
         sa.Column("id", sa.Integer, primary_key=True, autoincrement=False),
         sa.Column("holder", LosslessText, nullable=False),
         sa.Column("until", UtcDateTime, nullable=False),
@@ -565,9 +547,8 @@ _partial_index(
 _partial_index("ix_comment_traits_fresh", comment_traits, "seq", where=is_fresh)
 _partial_index("ix_comment_traits_left", comment_traits, "left_campaign_id", where=has_left)
 
-list_entries = sa.Table(
+list_entries = _table(
     "list_entries",
-    metadata,
     sa.Column("id", LosslessText, primary_key=True),
     sa.Column("site_id", LosslessText, sa.ForeignKey("sites.id")),
     sa.Column("effect", LosslessText, nullable=False),
@@ -590,16 +571,14 @@ list_entries = sa.Table(
 )
 
 # One row, none before the first entry; each change of an entry locks and increments it.
-list_version = sa.Table(
+list_version = _table(
     "list_version",
-    metadata,
     sa.Column("id", sa.Integer, primary_key=True, autoincrement=False),
     sa.Column("version", sa.BigInteger, nullable=False),
 )
 
-retrainings = sa.Table(
+retrainings = _table(
     "retrainings",
-    metadata,
     sa.Column("id", LosslessText, primary_key=True),
     sa.Column("asked_by", LosslessText, nullable=False),
     sa.Column("asked_at", UtcDateTime, nullable=False),
@@ -622,17 +601,15 @@ retrainings = sa.Table(
 )
 
 # Comments that upkeep must index for the search: new or judged since the last run.
-search_due = sa.Table(
+search_due = _table(
     "search_due",
-    metadata,
     # No foreign key, because its check would slow down intake.
     sa.Column("comment_id", LosslessText, primary_key=True),
 )
 
 # `seq` encodes the time of arrival, so that the index yields the newest first.
-search_docs = sa.Table(
+search_docs = _table(
     "search_docs",
-    metadata,
     sa.Column("seq", _Sequence, primary_key=True, autoincrement=False),
     sa.Column(
         "comment_id", LosslessText, sa.ForeignKey("comments.id"), nullable=False, unique=True

@@ -162,11 +162,10 @@ class VerdictStore(SqlStore):
         if not accounts and not posts:
             return [RuleFacts()] * len(judged)
         published = _published if before is None else _published.where(_received < before)
-        people: dict[str | None, tuple[int, datetime]] = {}
         seen: dict[tuple[SiteId, str | None], datetime] = {}
         with reading(self._engine) as tx:
-            for key, number, first in rows_in(tx, published, _account, sorted(accounts)):
-                people[key] = (number, first)
+            rows = rows_in(tx, published, _account, sorted(accounts))
+            people = {key: (number, first) for key, number, first in rows}
             for pairs in chunks(sorted(posts)):
                 sites, urls = zip(*pairs, strict=True)
                 query = _posts.where(_site.in_({*sites}), _url.in_({*urls}))

@@ -69,7 +69,6 @@ class Circuit:
 
     @property
     def is_open(self) -> bool:
-        """Return True if calls are refused now."""
         return self._opens_until is not None
 
     def _failed(self, *, is_try: bool) -> None:

@@ -9,10 +9,9 @@ from service.stores.valkey.client import ValkeyStore
 
 # A rebuild interrupted for this long restarts, because keys may have expired.
 _PLACE_SECONDS = int(timedelta(days=1).total_seconds())
-_TOKEN_SECONDS = int(TOKEN_LIFE.total_seconds())
 # A blog may get one comment a week.
-_RECENT_SECONDS = int(timedelta(days=7).total_seconds())
-_DIGEST_SECONDS = int(timedelta(days=2).total_seconds())
+_RECENT = timedelta(days=7)
+_DIGEST_KEPT = timedelta(days=2)
 
 # KEYS: the place. ARGV: the expected value, the new value ("" to delete), seconds to keep.
 _MOVE = """
@@ -40,20 +39,13 @@ class RebuildPlace(ValkeyStore):
         )
         return int(found or 0)
 
-    def move(self, seen: int, to: int) -> bool:
-        """Set the place if it is still `seen`; return True if it was."""
-        return self._moved(seen, str(to))
-
-    def clear(self, seen: int) -> bool:
-        """Delete the place if it is still `seen`; return True if it was."""
-        return self._moved(seen, "")
+    def move(self, seen: int, to: int | None) -> bool:
+        """Set the place, or delete it for None, if it is still `seen`; return True if it was."""
+        args = [self._key(), str(seen), "" if to is None else str(to), str(_PLACE_SECONDS)]
+        return bool(self._ask(lambda client: client.eval(_MOVE, 1, *args)))
 
     def _key(self) -> str:
         return f"{self._prefix}:{{reputation}}:rebuild"
-
-    def _moved(self, seen: int, to: str) -> bool:
-        args = [self._key(), str(seen), to, str(_PLACE_SECONDS)]
-        return bool(self._ask(lambda client: client.eval(_MOVE, 1, *args)))
 
 
 class SpentTokens(ValkeyStore):
@@ -67,10 +59,10 @@ class SpentTokens(ValkeyStore):
         """Mark a token as used; return True if it was unused or used for the same `use`."""
         key = f"{self._prefix}:form:token:{token_id}"
         before: Any = self._ask(
-            lambda client: client.set(key, use, nx=True, get=True, ex=_TOKEN_SECONDS)
+            lambda client: client.set(key, use, nx=True, get=True, ex=TOKEN_LIFE)
         )
         site = f"{self._prefix}:form:site:{site_id}"
-        self._ask(lambda client: client.set(site, "1", ex=_RECENT_SECONDS))
+        self._ask(lambda client: client.set(site, "1", ex=_RECENT))
         return before is None or before == use.encode()
 
     def are_used_by(self, site_id: SiteId) -> bool:
@@ -88,7 +80,7 @@ class DigestClaims(ValkeyStore):
     def claim(self, digest: str) -> bool:
         """Return True for exactly one of all calls, also concurrent ones, with the same digest."""
         key = f"{self._prefix}:digest:{digest}"
-        return bool(self._ask(lambda client: client.set(key, "1", nx=True, ex=_DIGEST_SECONDS)))
+        return bool(self._ask(lambda client: client.set(key, "1", nx=True, ex=_DIGEST_KEPT)))
 
     def release(self, digest: str) -> None:
         """Allow the digest to be claimed again."""

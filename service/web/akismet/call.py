@@ -15,13 +15,7 @@ from service.web.api import intake
 from service.web.api.schemas import AuthorRequest, CommentRequest, FormRequest, PostRequest
 from service.web.edge.current import services
 from service.web.edge.errors import TooLargeError
-from service.web.edge.fields import (
-    cut,
-    known_date,
-    read_any_moment,
-    valid_address,
-    valid_email,
-)
+from service.web.edge.fields import cut, known_date, read_any_moment, valid_address, valid_email
 from service.web.edge.operation import read_bounded
 
 _KEY_LABEL = re.compile(r"[0-9a-f]{12}")

@@ -58,7 +58,6 @@ class SignalAnswer(Answer):
 
     @classmethod
     def of(cls, weighed: WeighedSignal) -> "SignalAnswer":
-        """Return the response for a weighed signal."""
         return cls.from_value(
             weighed.signal,
             weight=weighed.weight,
@@ -143,7 +142,6 @@ class CommentLinks(Answer):
 
     @classmethod
     def to(cls, comment_id: str) -> "CommentLinks":
-        """Return a comment's links."""
         path = f"/v1/comments/{comment_id}"
         return cls(self=path, decision=f"{path}/decision")
 

@@ -21,5 +21,4 @@ def _name_form_script(response: Response) -> Response:
 
 
 def site_as_actor() -> str:
-    """Return the calling site's name in the audit log."""
     return f"site: {current_site().id}"

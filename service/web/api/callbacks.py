@@ -55,7 +55,6 @@ class CallbackAnswer(Answer):
 
     @classmethod
     def of(cls, endpoint: Endpoint) -> "CallbackAnswer":
-        """Return the response for an endpoint."""
         return cls.from_value(endpoint, secrets=len(endpoint.secrets))
 
 

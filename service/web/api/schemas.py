@@ -113,10 +113,6 @@ def _email(given: str) -> str:
     return given
 
 
-def _cut_agent(given: str) -> str:
-    return given[:1_000]
-
-
 def _within_max_wait(seconds: float) -> float:
     if seconds > (most := current_app.config["MAX_WAIT_SECONDS"]):
         raise PydanticKnownError("less_than_equal", {"le": most})
@@ -174,7 +170,8 @@ Wait = Annotated[
     AfterValidator(_within_max_wait),
 ]
 Cutoff = Annotated[float, Field(ge=0, le=1, strict=True)]
-_optional = partial(Field, default=None, strict=True)
+_optional = partial(Field, default=None)
+_optional_number = partial(_optional, strict=True)
 
 
 class Request(BaseModel):
@@ -186,38 +183,35 @@ class Request(BaseModel):
 class PostRequest(Request):
     """The post that was commented on. Its subject shows whether a comment belongs there."""
 
-    url: Url | None = Field(default=None, examples=["https://blog.example/radiators"])
-    title: str | None = Field(
-        default=None,
+    url: Url | None = _optional(examples=["https://blog.example/radiators"])
+    title: str | None = _optional(
         max_length=MAX_TITLE_CHARS,
         examples=["Bleeding a radiator without flooding the hall"],
     )
-    excerpt: str | None = Field(
-        default=None,
+    excerpt: str | None = _optional(
         max_length=_MAX_POST_TEXT_CHARS,
         description="A summary or the opening; the first 4,000 characters are kept.",
         examples=["Turn the pump off first, then open the valve a quarter turn."],
     )
-    text: str | None = Field(
-        default=None,
+    text: str | None = _optional(
         max_length=_MAX_POST_TEXT_CHARS,
         description="The full text, used if there is no excerpt; the same limit applies.",
     )
     published_at: (
         Annotated[Moment, AfterValidator(_not_ahead(_MOST_AHEAD_OF_POST, "published"))] | None
-    ) = Field(default=None, description="When it was published; a site's rules can use its age.")
+    ) = _optional(description="When it was published; a site's rules can use its age.")
 
 
 class AuthorRequest(Request):
     """The stated author. Of the e-mail address, a keyed hash and the domain are stored."""
 
-    name: Name | None = Field(default=None, examples=["Mara"])
-    email: Email | None = Field(default=None, examples=["mara@example.org"])
-    url: Url | None = Field(default=None, examples=["https://mara.example"])
-    account_id: SiteId | None = Field(default=None, examples=["u-1731"])
+    name: Name | None = _optional(examples=["Mara"])
+    email: Email | None = _optional(examples=["mara@example.org"])
+    url: Url | None = _optional(examples=["https://mara.example"])
+    account_id: SiteId | None = _optional(examples=["u-1731"])
     # A century.
-    account_age_days: int | None = _optional(ge=0, le=36_525, examples=[412])
-    trust_level: int | None = _optional(
+    account_age_days: int | None = _optional_number(ge=0, le=36_525, examples=[412])
+    trust_level: int | None = _optional_number(
         ge=0,
         le=MOST_TRUST,
         description="The account's trust level, 0 to 4 as in Discourse.",
@@ -230,20 +224,18 @@ class FormRequest(Request):
     """What the site's form recorded about the visitor; leave out what is unknown."""
 
     # Browsers restore tabs after months; more than a century is a wrong clock.
-    seconds_on_page: float | None = _optional(
+    seconds_on_page: float | None = _optional_number(
         ge=0,
         le=3_600_000_000,
         allow_inf_nan=False,
         description="Seconds between loading the page and sending the form, by the same clock.",
         examples=[41.5],
     )
-    honeypot_filled: StrictBool | None = Field(
-        default=None,
+    honeypot_filled: StrictBool | None = _optional(
         description="Whether a field that people cannot see was filled in.",
         examples=[False],
     )
-    token: str | None = Field(
-        default=None,
+    token: str | None = _optional(
         max_length=MAX_FIELD_CHARS,
         description="The hidden field `slopsieve_form` as received, or empty if it was missing. "
         "Send it only if the page has the script `/public/…/form.js`.",
@@ -266,40 +258,33 @@ class CommentRequest(Request):
     )
     post: PostRequest | None = None
     author: AuthorRequest | None = None
-    site_comment_id: OwnId | None = Field(
-        default=None,
+    site_comment_id: OwnId | None = _optional(
         description="The site's own id of this comment, which identifies repeats. It must not end "
         "in @ and a number, which marks edited versions here.",
         examples=["wp-88121"],
     )
-    address: Address | None = Field(
-        default=None,
+    address: Address | None = _optional(
         description="The IP address it was sent from; only keyed hashes of it are stored. A port "
         "is ignored. Of a proxy's list, the first address is used. Empty, `unknown`, `undefined` "
         "and `localhost` are no address.",
         examples=["203.0.113.9"],
     )
-    user_agent: Annotated[str, AfterValidator(_cut_agent)] | None = Field(
-        default=None,
+    user_agent: Annotated[str, AfterValidator(lambda given: given[:1_000])] | None = _optional(
         description="The first 1,000 characters are kept.",
         examples=["Mozilla/5.0"],
     )
-    written_at: Annotated[Moment, AfterValidator(_not_ahead(MOST_AHEAD, "written"))] | None = Field(
-        default=None,
-        description="When it was written (RFC 3339).",
-        examples=["2026-03-01T11:59:30Z"],
+    written_at: Annotated[Moment, AfterValidator(_not_ahead(MOST_AHEAD, "written"))] | None = (
+        _optional(description="When it was written (RFC 3339).", examples=["2026-03-01T11:59:30Z"])
     )
-    language: Locale | None = Field(
-        default=None,
+    language: Locale | None = _optional(
         description="A BCP 47 tag such as `en` or `pt-BR`, or a locale such as `en_US`. Of a list, "
         "such as a browser's `Accept-Language`, the first counts.",
         examples=["en"],
     )
-    reply_to: SiteId | None = Field(
-        default=None, description="The site's own id of the comment it replies to."
+    reply_to: SiteId | None = _optional(
+        description="The site's own id of the comment it replies to."
     )
-    comment_type: str | None = Field(
-        default=None,
+    comment_type: str | None = _optional(
         max_length=50,
         description="The type if it is not a typed comment, as in WordPress's plugins: `like`, "
         "`repost`, `bookmark`, `reaction`, `rsvp`, `mention`, `webmention`, `pingback`, "
@@ -345,8 +330,7 @@ class BatchRequest(Request):
 class WaitQuery(Request):
     """How long to wait for the verdict."""
 
-    wait: Wait | None = Field(
-        default=None,
+    wait: Wait | None = _optional(
         description="Wait up to this many seconds for the verdict. It is null if that is not "
         "enough, and at once if the queue is longer. `Retry-After` then says when to read the "
         "comment.",
@@ -358,16 +342,12 @@ class ListQuery(Request):
 
     state: State | None = None
     outcome: Outcome | None = None
-    needs_review: Flag | None = Field(
-        default=None, description="Whether the comment is in the review queue."
-    )
-    degraded: Flag | None = Field(
-        default=None, description="Whether the verdict lacked some evidence."
-    )
-    received_from: Moment | None = Field(default=None, description="Received then or later.")
-    received_before: Moment | None = Field(default=None, description="Received before then.")
-    cursor: str | None = Field(
-        default=None, max_length=1_000, description="`next_cursor` of the previous page."
+    needs_review: Flag | None = _optional(description="Whether the comment is in the review queue.")
+    degraded: Flag | None = _optional(description="Whether the verdict lacked some evidence.")
+    received_from: Moment | None = _optional(description="Received then or later.")
+    received_before: Moment | None = _optional(description="Received before then.")
+    cursor: str | None = _optional(
+        max_length=1_000, description="`next_cursor` of the previous page."
     )
     limit: int = Field(default=50, ge=1, le=MAX_PAGE)
 
@@ -390,9 +370,8 @@ class DecisionRequest(Request):
     """A ruling by one of the site's own moderators."""
 
     ruling: Ruling
-    note: str | None = Field(default=None, max_length=2_000, examples=["Known customer."])
-    decided_by: str | None = Field(
-        default=None,
+    note: str | None = _optional(max_length=2_000, examples=["Known customer."])
+    decided_by: str | None = _optional(
         min_length=1,
         max_length=100,
         description="Who decided, by the site's own name; recorded as `site: …`.",
@@ -403,8 +382,7 @@ class DecisionRequest(Request):
 class UndoQuery(Request):
     """Which decision to undo."""
 
-    decision: str | None = Field(
-        default=None,
+    decision: str | None = _optional(
         min_length=1,
         max_length=100,
         description="The id of the decision to undo. If another one is in force, nothing is "
@@ -416,37 +394,32 @@ class UndoQuery(Request):
 class SettingsRequest(Request):
     """The settings to change. A null cutoff means the one that the model version promises."""
 
-    mode: Mode | None = Field(
-        default=None,
+    mode: Mode | None = _optional(
         description="`observe` publishes everything, `hold` holds what is not ham, `enforce` "
         "rejects spam.",
     )
     ham_cutoff: Cutoff | None = None
     spam_cutoff: Cutoff | None = None
-    languages: list[Locale] | None = Field(
-        default=None,
+    languages: list[Locale] | None = _optional(
         max_length=50,
         description="The languages that comments are usually written in.",
     )
-    holds_unsure: StrictBool | None = Field(
-        default=None,
+    holds_unsure: StrictBool | None = _optional(
         description="The response for an unsure comment to clients that know only spam and ham: "
         "true holds it as spam, false passes it as ham.",
     )
-    reports_decide: StrictBool | None = Field(
-        default=None,
+    reports_decide: StrictBool | None = _optional(
         description="Whether a report counts as a decision (true) or queues the comment for a "
         "moderator (false).",
     )
-    undo_seconds: int | None = _optional(
+    undo_seconds: int | None = _optional_number(
         ge=0,
         le=MAX_UNDO_SECONDS,
         description="Seconds between a moderator's ruling and the message to the site. A ruling "
         "that is undone before then is not sent; 0 sends it at once. The site's own decisions are "
         "sent at once.",
     )
-    rejects_campaigns: StrictBool | None = Field(
-        default=None,
+    rejects_campaigns: StrictBool | None = _optional(
         description="Whether to reject an unsure comment automatically if people rejected at "
         "least 5 members of its campaign and approved none.",
     )
@@ -467,18 +440,18 @@ class Rules(Answer):
     hold_first_comment: StrictBool = Field(
         default=False, description="Hold comments of people without an approved comment here."
     )
-    link_min_approved: int | None = _optional(
+    link_min_approved: int | None = _optional_number(
         ge=1, le=100, description="Hold links of people with fewer approved comments here."
     )
-    link_min_days: int | None = _optional(
+    link_min_days: int | None = _optional_number(
         ge=1,
         le=365,
         description="Hold links of people whose first approved comment here is younger, in days.",
     )
-    max_links: int | None = _optional(
+    max_links: int | None = _optional_number(
         ge=0, le=100, description="Hold texts with more links than this."
     )
-    max_post_days: int | None = _optional(
+    max_post_days: int | None = _optional_number(
         ge=1,
         le=10_000,
         description="Hold comments on posts older than this, in days. The age of a post without a "
@@ -493,7 +466,6 @@ class Rules(Answer):
     _whole = field_validator("*", mode="before")(_whole)
 
     def as_value(self) -> SiteRules:
-        """Return the rules as a domain value."""
         return SiteRules(**dict(self))
 
 

@@ -42,7 +42,6 @@ def open_to_all(view: F) -> F:
 
 
 def is_open(view: Callable[..., Any]) -> bool:
-    """Return True if a view is marked with `open_to_all`."""
     return bool(getattr(view, _OPEN, False))
 
 
@@ -89,7 +88,6 @@ def has_site() -> bool:
 
 
 def current_site() -> Site:
-    """Return the site of the request's key."""
     site: Site = g.site
     return site
 

@@ -55,7 +55,8 @@ def register_limits(app: Flask) -> None:
                 # A client with a valid key is not limited by failures from the same address.
                 exempt_when=lambda: not _may_be_guessing(),
                 deduct_when=lambda response: (
-                    response.status_code in _FAILURES or _came_with_wrong_akismet_key()
+                    # The status of Akismet's response to a wrong key is 200.
+                    response.status_code in _FAILURES or "wrong_key" in g
                 ),
             ),
             ApplicationLimit(
@@ -92,7 +93,6 @@ def register_limits(app: Flask) -> None:
 
 
 def limiter_of(app: Flask) -> Limiter:
-    """Return the app's limiter."""
     limiter: Limiter = next(iter(app.extensions["limiter"]))
     return limiter
 
@@ -113,18 +113,13 @@ def _may_be_guessing() -> bool:
     if request.blueprint == HOOKS:
         return not has_site() and "open_form" not in g
     if request.blueprint == AKISMET:
-        return _came_with_wrong_akismet_key()
+        return "wrong_key" in g
     return request.path == METRICS and not may_read_metrics()
 
 
 def _brings_a_comment() -> bool:
     """Return True if the request is a static site's form, and no CORS preflight."""
     return "open_form" in g and request.method != "OPTIONS"
-
-
-def _came_with_wrong_akismet_key() -> bool:
-    # The status of Akismet's response to a wrong key is 200.
-    return bool(g.get("wrong_key"))
 
 
 def hashed_address() -> str:

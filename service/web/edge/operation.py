@@ -213,6 +213,5 @@ class operation:  # noqa: N801  # named as a decorator
 
 
 def operation_of(view: Callable[..., Any]) -> operation | None:
-    """Return a view's operation, or None."""
     described: operation | None = getattr(view, "operation", None)
     return described

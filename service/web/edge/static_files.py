@@ -59,7 +59,6 @@ def static_digest() -> str:
 
 @cache
 def form_script_bytes() -> bytes:
-    """Return the script of comment forms."""
     return (_FOLDER / FORM_SCRIPT).read_bytes()
 
 

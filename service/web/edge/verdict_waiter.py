@@ -156,7 +156,6 @@ class VerdictWaiter:
             time.sleep(_LOOK_SELDOM_SECONDS if patient else _LOOK_EVERY_SECONDS)
 
     def _ask(self, ids: Sequence[CommentId]) -> Sequence[Case] | None:
-        """Return the cases that have their verdict, or None if the query fails."""
         try:
             return self._find_judged(ids)
         except StoreUnavailableError:

@@ -27,7 +27,6 @@ from service.web.pages.review import register_counts
 
 
 def register_pages(app: Flask) -> None:
-    """Register the pages for moderators."""
     register_counts(app)
     register_language(app)
     register_blueprint(app)

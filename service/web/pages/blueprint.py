@@ -100,7 +100,6 @@ def current_session_id() -> str:
 
 
 def needed(view: Callable[..., Any]) -> Permission | None:
-    """Return the permission that the route of a view needs, or None."""
     return getattr(view, "needs_permission", None)
 
 
@@ -156,7 +155,6 @@ def go_to(endpoint: str, told: str = "", **values: Any) -> ResponseReturnValue:
 
 
 def go_back() -> ResponseReturnValue:
-    """Redirect to the form's `next`."""
     return redirect(safe_next(request.form.get("next")), HTTPStatus.SEE_OTHER)
 
 

@@ -73,7 +73,6 @@ def all_sites() -> dict[SiteId, Site]:
 
 
 def seen_sites() -> list[Site]:
-    """Return the sites that the signed-in user sees."""
     return [site for site in all_sites().values() if moderator().sees(site.id)]
 
 

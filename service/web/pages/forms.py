@@ -25,7 +25,6 @@ def read_ruling() -> Ruling:
 
 
 def read_note() -> str | None:
-    """Return the form's note, or None if it is empty."""
     return request.form.get("note", "").strip() or None
 
 
@@ -36,13 +35,11 @@ def read_token(field: str) -> str | None:
 
 
 def read_id(field: str) -> str | None:
-    """Return a field of the form, or None if it is no id."""
     value = request.form.get(field, "")
     return value if is_id(value) else None
 
 
 def read_ids(field: str) -> list[CommentId]:
-    """Return the valid ids in all values of a form's field."""
     return [CommentId(one) for one in request.form.getlist(field) if is_id(one)]
 
 

@@ -1,7 +1,7 @@
 """The page of models: their versions and retrainings."""
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from html import unescape
 from http import HTTPStatus
@@ -60,11 +60,7 @@ def models_card(version_name: str) -> ResponseReturnValue:
 
 @pages.post("/models/versions/<version_name>/promote", needs=Permission.MANAGE_MODELS)
 def promote_model(version_name: str) -> ResponseReturnValue:
-    try:
-        promote_version(version_name, services, by=moderator().name)
-    except ConflictError as error:
-        return _not_changed(error)
-    return _serves(version_name)
+    return _promote(lambda: promote_version(version_name, services, by=moderator().name))
 
 
 @pages.post("/models/rollback", needs=Permission.MANAGE_MODELS)
@@ -72,11 +68,7 @@ def roll_model_back() -> ResponseReturnValue:
     # The form names the version, so that a double click does not roll back twice.
     if request.form.get("to") != services.versions.previous():
         return _show(gettext("Meanwhile another version was promoted. Nothing was changed."))
-    try:
-        name = roll_back(services, by=moderator().name)
-    except ConflictError as error:
-        return _not_changed(error)
-    return _serves(name)
+    return _promote(lambda: roll_back(services, by=moderator().name))
 
 
 @pages.post("/models/retrainings", needs=Permission.MANAGE_MODELS)
@@ -96,11 +88,8 @@ def promote_candidate(retraining_id: str) -> ResponseReturnValue:
     found = services.retrainings.get(retraining_id)
     if not found.waits:
         return _answered()
-    try:
-        retraining.promote_retrained(found, services, by=moderator().name)
-    except ConflictError as error:
-        return _not_changed(error)
-    return _serves(found.version)
+    by = moderator().name
+    return _promote(lambda: retraining.promote_retrained(found, services, by=by).version)
 
 
 @pages.post("/models/retrainings/<id:retraining_id>/refuse", needs=Permission.MANAGE_MODELS)
@@ -122,12 +111,13 @@ def _answered() -> ResponseReturnValue:
     return _show(gettext("This candidate was already promoted or refused. Nothing was changed."))
 
 
-def _not_changed(error: ConflictError) -> ResponseReturnValue:
-    return _show(gettext("Nothing was changed: %(problem)s.", problem=str(error)))
-
-
-def _serves(version_name: str | None) -> ResponseReturnValue:
-    return go_to("pages.models", gettext("%(version)s serves from now on.", version=version_name))
+def _promote(promote: Callable[[], str | None]) -> ResponseReturnValue:
+    """Return a page that says which version `promote` lets serve, or why it cannot."""
+    try:
+        version = promote()
+    except ConflictError as error:
+        return _show(gettext("Nothing was changed: %(problem)s.", problem=str(error)))
+    return go_to("pages.models", gettext("%(version)s serves from now on.", version=version))
 
 
 def _show(refusal: str = "") -> ResponseReturnValue:
@@ -158,11 +148,8 @@ def _show(refusal: str = "") -> ResponseReturnValue:
 
 def _under_way(recent: Sequence[Retraining], now: datetime) -> Retraining | None:
     """Return the newest retraining that is queued or running."""
-    for one in recent:
-        is_running = one.state is RetrainingState.RUNNING and not one.is_silent(now)
-        if is_running or one.state is RetrainingState.ASKED:
-            return one
-    return None
+    asked = RetrainingState.ASKED
+    return next((one for one in recent if one.state is asked or one.is_running(now)), None)
 
 
 def _trained_at(version: VersionInfo) -> datetime | None:

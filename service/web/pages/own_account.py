@@ -91,7 +91,6 @@ def end_my_other_sessions() -> ResponseReturnValue:
 
 
 def language_name(tag: str) -> str:
-    """Return a language's own name."""
     name = Locale.parse(tag, sep="-").get_display_name() or tag
     return name[:1].upper() + name[1:]
 

@@ -106,16 +106,13 @@ class Place:
 
     @property
     def url(self) -> str:
-        """Return the list's URL."""
         return url_for("pages.queue", **self.query)
 
     @property
     def top(self) -> str:
-        """Return the URL of the list's first page."""
         return replace(self, cursor=None).url
 
     def url_of(self, comment_id: str) -> str:
-        """Return the URL of a comment in this list."""
         return url_for("pages.comment", comment_id=comment_id, **self.query)
 
 
@@ -289,7 +286,6 @@ def _ids(field: str) -> tuple[CommentId, ...]:
 
 
 def _claims_on(cases: Sequence[Case]) -> dict[CommentId, Claim]:
-    """Return the claims of other moderators on these comments."""
     return dict(claims_of_others([case.comment.id for case in cases], moderator(), services))
 
 
@@ -445,7 +441,6 @@ def _place_values() -> dict[str, Any]:
 
 
 def _opened_values(case: Case, claims: Mapping[CommentId, Claim]) -> dict[str, Any]:
-    """Return the values of an opened comment."""
     claim = claims.get(case.comment.id)
     return {
         "opened": case,
@@ -502,5 +497,4 @@ def _next_after(
 
 
 def _sees(case: Case) -> bool:
-    """Return True if the signed-in user sees a comment."""
     return moderator().sees(case.comment.site_id)

@@ -137,7 +137,6 @@ def decide_search() -> ResponseReturnValue:
 def _show(
     line: str, *, problems: Sequence[Problem] = (), changed: bool = False
 ) -> ResponseReturnValue:
-    """Return the page for a search line, with its problems."""
     results: dict[str, Any] = {}
     cursor = forms.read_token("cursor")
     if not problems:

@@ -44,7 +44,6 @@ class Members:
         return Members(found if isinstance(found, dict) else {})
 
     def get(self, name: str) -> Json:
-        """Return a member of any type."""
         return self.value.get(name)
 
     def text(self, name: str) -> str | None:
@@ -60,7 +59,6 @@ class Members:
         return found if isinstance(found, str) and found else None
 
     def is_true(self, name: str) -> bool:
-        """Return True if a member is `true`."""
         return self.get(name) is True
 
     def moment(self, name: str) -> datetime | None:

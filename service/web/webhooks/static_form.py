@@ -80,7 +80,6 @@ def serve(received: Received) -> ResponseReturnValue:
 
 
 def preflight(received: Received) -> Response:
-    """Return the response to a CORS preflight."""
     if origin_of(received.site) is None:
         raise _foreign_page()
     headers = {"Access-Control-Allow-Methods": "POST", "Access-Control-Max-Age": "600"}
