@@ -44,3 +44,11 @@ ROWS = re.compile(f"(?P<needed>\\A\ufeff|{SPELT}|{_LAID_OUT}|{_FEW})|{_FLAG}|[{I
 def without_unseen(text: str) -> str:
     """Return the text without the invisible characters that it does not need."""
     return text if text.isascii() else ROWS.sub(r"\g<needed>", text)
+
+
+_JOINERS = dict.fromkeys((0x200C, 0x200D))
+
+
+def is_printable(name: str) -> bool:
+    """Return True for printable characters and the joiners that scripts and emoji need."""
+    return name.translate(_JOINERS).isprintable() and without_unseen(name) == name

@@ -14,6 +14,7 @@ from service.domain.errors import (
     Problem,
     invalid_input,
 )
+from service.domain.unseen import is_printable
 from service.domain.user import Preferences, Role, User, is_mail_address
 from service.moderation.acts import make_act
 from service.ports.audit import AuditEntry
@@ -151,7 +152,7 @@ def add_user(
 def _name_problems(name: str) -> list[Problem]:
     if name.casefold() == CAMPAIGN_POLICY or name.casefold().startswith(EDIT_POLICY):
         return [Problem("name", "is what a policy signs its decisions with", "choose another one")]
-    if name and len(name) <= MAX_NAME_CHARS and name.isprintable():
+    if name and len(name) <= MAX_NAME_CHARS and is_printable(name):
         return []
     remedy = f"give 1 to {MAX_NAME_CHARS} printable characters"
     return [Problem("name", "is empty, too long or has unprintable characters", remedy)]

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from service.domain.comment import SiteId
 from service.domain.errors import ConflictError, NotAuthenticatedError, NotFoundError, invalid_input
 from service.domain.site import AKISMET_KEY_ID, Site, SiteKey, SiteSettings
+from service.domain.unseen import is_printable
 from service.domain.verdict import SiteRules
 from service.moderation.acts import make_act
 from service.ports.audit import AuditEntry
@@ -45,7 +46,7 @@ def add_site(
 ) -> tuple[Site, list[IssuedKey]]:
     """Create a site with a key and one for Akismet. Raises `InvalidInputError`, `ConflictError`."""
     name = name.strip()
-    if not name or len(name) > _MAX_NAME_CHARS or not name.isprintable():
+    if not name or len(name) > _MAX_NAME_CHARS or not is_printable(name):
         remedy = f"give 1 to {_MAX_NAME_CHARS} printable characters"
         problem = "is empty, too long or has unprintable characters"
         raise invalid_input("name", problem, remedy)

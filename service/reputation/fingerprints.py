@@ -12,12 +12,13 @@ import math
 import re
 import struct
 import unicodedata
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from service.signals.links import Link
-from service.signals.text import find_words, plain_of
-from service.signals.view import view_of_text
+from service.signals.contacts import find_contacts
+from service.signals.text import Range, find_words, inside, plain_of
+from service.signals.view import TextView, view_of_text
 
 KEYS = 4
 _MINIMA = 2 * KEYS
@@ -44,7 +45,8 @@ def fingerprints_of(text: str) -> tuple[str, ...]:
     """Return the keys that near-copies of a text likely share: `KEYS` of them, or none.
 
     Texts of less than `MIN_WORDS` words have none. Links, domains, words with digits, case,
-    punctuation, hidden and styled letters count for nothing. Each key is 17 hexadecimal digits.
+    punctuation, hidden and styled letters count for nothing, nor does what many people quote: code
+    and quotations that lead nowhere. Each key is 17 hexadecimal digits.
     """
     words = _words(text)[:_MAX_WORDS]
     if _count(words) < MIN_WORDS:
@@ -59,16 +61,29 @@ def fingerprints_of(text: str) -> tuple[str, ...]:
 def _words(text: str) -> list[str]:
     view = view_of_text(text)
     # Links are cut out of the original, as disguised letters could hide where they end.
-    plain = plain_of(_without(text, view.links)) if view.links else view.plain
+    left_out = sorted([*((link.start, link.end) for link in view.links), *_quoted(view)])
+    plain = plain_of(_without(text, left_out)) if left_out else view.plain
     folded = unicodedata.normalize("NFKC", plain.text[:_MAX_CHARS]).casefold()
     return [word.text for word in find_words(folded) if not _DIGIT.search(word.text)]
 
 
-def _without(text: str, links: tuple[Link, ...]) -> str:
+def _quoted(view: TextView) -> list[Range]:
+    """Return the code and quotations without a link or contact, none if there is nothing else."""
+    if not view.shielded:
+        return []
+    ways = [link.start for link in view.links]
+    ways += [contact.start for contact in find_contacts(view.text, view.word_set)]
+    starts = [start for start, _ in view.shielded]
+    leading = {bisect_right(starts, way) for way in ways if inside(view.shielded, way)}
+    quoted = [one for at, one in enumerate(view.shielded, 1) if at not in leading]
+    return quoted if find_words(_without(view.text, quoted)) else []
+
+
+def _without(text: str, ranges: Sequence[Range]) -> str:
     kept, position = [], 0
-    for link in links:
-        kept.append(text[position : link.start])
-        position = link.end
+    for start, end in ranges:
+        kept.append(text[position : max(start, position)])
+        position = max(end, position)
     return " ".join((*kept, text[position:]))
 
 

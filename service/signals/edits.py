@@ -231,7 +231,8 @@ def _said(tag: re.Match[str]) -> str:
 def _ways(comment: Comment) -> Iterator[str]:
     """Yield a comment's targets outside the post's own site, and its invisible text."""
     own = domain_of(host_of(comment.post.url or ""))
-    text = f"{comment.text}\n{comment.author.name or ''}"
+    # Editors write blanks as "&nbsp;", keyboards of East Asia a wide "@".
+    text = unescape(f"{comment.text}\n{comment.author.name or ''}").replace("＠", "@")
     for contact in find_contacts(text, view_of_text(text).word_set):
         start, end = contact.start, contact.end
         if contact.kind is ContactKind.PHONE:

@@ -34,10 +34,11 @@ _PROFILE = re.compile(
     re.IGNORECASE,
 )
 # Pixelfed and WriteFreely name them alone. Ghost and WordPress are one person's, at the top; others
-# count theirs: Threads, Bridgy Fed, Pixelfed, WordPress.
+# count theirs: Threads, Bridgy Fed, Pixelfed, NodeBB, Friendica, Bluesky, WordPress.
 _BARE = re.compile(r"(?:https?:)?//[^/?#]{1,253}/([^/?#]{0,100})/?\Z", re.IGNORECASE)
 _COUNTED = re.compile(
-    r"(?:https?:)?//[^/?#]{1,253}/(?:(?:ap/users|i/web/profile)/\d{1,20}|ap/did:[\w:.-]{1,100}"
+    r"(?:https?:)?//[^/?#]{1,253}/(?:(?:ap/users|i/web/profile|uid|contact)/\d{1,20}"
+    r"|(?:ap|profile)/did:[\w:.-]{1,100}"
     r"|\?author=\d{1,10})/?\Z",
     re.IGNORECASE,
 )
@@ -80,6 +81,8 @@ def _linked(text: str, own_host: str = "") -> Iterator[tuple[int, int, bool]]:
         named = frozenset(classes[1].lower().split() if classes else ())
         is_mention = not named.isdisjoint(_MENTIONS)
         is_at_home = shown.lower().endswith(f"@{host_of(url).removeprefix('www.')}")
+        # A handle there is a domain itself, and nothing marks its link.
+        is_at_home |= host_of(url) == "bsky.app"
         if not (sign or is_mention or is_at_home or "hashtag" in named):
             continue
         if _leads_to(shown, url, own_host) or (

@@ -184,8 +184,8 @@ Range = tuple[int, int]
 # Lines indented by four spaces are left out: most comment forms show them as ordinary text.
 _SHIELDED = re.compile(
     r"```.*?(?:```|\Z)"
-    r"|<(?:code|pre|blockquote)>.*?(?:</(?:code|pre|blockquote)>|\Z)"
-    r"|\[(?:code|quote)\].*?(?:\[/(?:code|quote)\]|\Z)"
+    r"|<(?:code|pre|blockquote)(?:\s[^<>]{0,300})?>.*?(?:</(?:code|pre|blockquote)>|\Z)"
+    r"|\[(?:code|quote)(?:=[^\[\]\n]{0,300})?\].*?(?:\[/(?:code|quote)\]|\Z)"
     r"|`[^`\n]{1,300}`"
     r"|(?m:^)[ ]{0,3}>[^\n]*",
     re.DOTALL | re.IGNORECASE,

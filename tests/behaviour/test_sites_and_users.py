@@ -47,7 +47,15 @@ def test_a_site_gets_no_more_keys_than_anybody_can_keep_track_of(services):
         issue_key(site.id, services, actor="test")
 
 
-@pytest.mark.parametrize("name", ["", "   ", "x" * 101, "a\nb"])
+@pytest.mark.parametrize("name", ["وبلاگ کتاب\u200cها", "Wohnen 🏳️\u200d🌈", "ක්\u200dරීඩා"])
+def test_a_name_has_the_joiners_that_it_is_spelt_with(services, name):
+    site, _ = add_site(name, services, actor="test")
+    user, _ = add_user(name, services, actor="test")
+
+    assert (site.name, user.name) == (name, name)
+
+
+@pytest.mark.parametrize("name", ["", "   ", "x" * 101, "a\nb", "a\u200db", "ada\u200c", "a\u00ad"])
 def test_an_unusable_site_name_is_refused_with_a_remedy(services, name):
     with pytest.raises(InvalidInputError) as caught:
         add_site(name, services, actor="test")

@@ -125,3 +125,42 @@ def test_many_people_s_same_text_is_not(history, name):
     (found,) = history([last], email="ruth@posteo.de")
 
     assert copy_burst(last, found).reason == "came with 3 near-copies within a day"
+
+
+PARAGRAPH = (
+    "Turn the pump off first, then open the valve a quarter turn and wait until the hissing stops"
+    " and water comes out, then close it again."
+)
+CRASH = "ModuleNotFoundError: subprocess.CalledProcessError: Command returned non-zero exit status"
+
+
+@pytest.mark.parametrize(
+    "quoted",
+    [
+        f"> {PARAGRAPH}\n\n",
+        f'[quote="ruth, post:3, topic:310"]\n{PARAGRAPH}\n[/quote]\n\n',
+        f'<blockquote cite="#comment-3">{PARAGRAPH}</blockquote>',
+        f"```\n{CRASH}\n{CRASH}\n```\n",
+    ],
+)
+def test_many_people_s_answers_to_one_paragraph_are_no_copies(history, quoted):
+    answers = ("Agreed!", "Why?", "No, never.", "Same here.", "Works.")
+    posts = [
+        make_comment(f"{quoted}{answer}", author=Author(name=f"Ann {at}"))
+        for at, answer in enumerate(answers)
+    ]
+
+    *_, last = history(posts)
+
+    assert copy_burst(posts[-1], last) is None
+
+
+@pytest.mark.parametrize(
+    "text", [f"> {TEXT}\n\nAgreed!", f"```\n{PARAGRAPH} Telegram: @ruth_77\n```", f"> {PARAGRAPH}"]
+)
+def test_a_quotation_that_leads_somewhere_or_is_all_there_is_is_compared(history, text):
+    posts = [make_comment(text, author=Author(name=f"Ann {at}")) for at in range(5)]
+
+    *_, last = history(posts)
+
+    assert copy_burst(posts[-1], last).reason == "came with 4 near-copies within a day"

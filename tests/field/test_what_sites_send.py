@@ -89,6 +89,12 @@ def test_a_web_address_needs_no_scheme(submit, url):
     assert submit(author={"url": url}).comment.author.url
 
 
+def test_an_empty_id_is_none(submit):
+    comment = submit(author={"account_id": ""}, reply_to="").comment
+
+    assert (comment.author.account_id, comment.reply_to) == (None, None)
+
+
 def test_a_date_a_year_ahead_is_refused_alone_and_in_a_batch(api, clock):
     ahead = {"text": "Thanks.", "written_at": (clock() + timedelta(days=365)).isoformat()}
     today = {"text": "Thanks.", "written_at": (clock() + timedelta(hours=14)).isoformat()}

@@ -222,6 +222,10 @@ MENTION = (
             '<span class="fn">mara</span></a></span> Danke!'
         ),
         '@<a class="u-url" href="https://blog.example/channel/mara">Mara M.</a> Danke!',
+        '<a href="https://blog.example/uid/12" class="mention">@mara</a> Danke!',
+        '<a href="https://blog.example/contact/12" class="mention">@mara</a> Danke!',
+        '<a href="https://bsky.app/profile/mara.blog.example">@mara.blog.example</a> Danke!',
+        '<a href="https://bsky.app/profile/did:plc:ab" class="mention">@blog.example</a> Danke!',
     ],
 )
 def test_an_addressee_is_no_link_and_no_e_mail_address(text):
@@ -258,6 +262,7 @@ def test_whoever_is_linked_at_the_posts_own_site_is_an_addressee(page):
         '<a class="mention" href="https://loans.example.com/">@loans</a>',
         '<a class="mention" href="https://loans.example.com/ap/users/1">@cheap loans</a>',
         '<a class="mention" href="https://cheap-loans.shop/ap/users/1">@loans</a>',
+        '<a href="https://bsky.app/profile/loans.example.com">cheap loans</a>',
     ],
 )
 def test_a_class_alone_makes_no_mention(text):

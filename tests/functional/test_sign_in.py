@@ -37,6 +37,12 @@ def change(client, old, new):
     return post(client, "/password", old=old, new=new, repeat=new)
 
 
+def test_who_is_spelt_with_a_joiner_signs_in(stranger, services):
+    add_moderator(services, "علی\u200cرضا")
+
+    assert sign_in(stranger, name="علی\u200cرضا").status_code == 303
+
+
 def test_an_unknown_name_and_a_wrong_password_get_the_same_answer(stranger, ola):
     unknown = sign_in(stranger, name="Olo", password="wrong")
     wrong = sign_in(stranger, name="Ola", password="wrong")

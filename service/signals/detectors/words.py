@@ -10,6 +10,7 @@ from service.domain.unseen import ROWS
 from service.signals.cues import Cue
 from service.signals.detector import Observation, detector
 from service.signals.hosts import is_closed_reference
+from service.signals.offers import has_commercial_address
 from service.signals.text import Range, inside
 from service.signals.view import TextView, is_about, spans_of, view_of
 from service.signals.wordlists import wordset
@@ -20,14 +21,16 @@ def offered_vice(comment: Comment, _history: History) -> Observation | None:
     """Fire on a trade that lives on spam, where a link, a contact or the author's URL leads on.
 
     What the post itself is about is no sign of anything, and nor is a word without an address, or
-    with that of an encyclopaedia.
+    with that of an encyclopaedia, or a single one beside a homepage that is no shop's.
     """
-    view = view_of(comment)
-    if not (comment.author.url or _ways(view)):
+    view, url = view_of(comment), comment.author.url or ""
+    ways = _ways(view)
+    if not (url or ways):
         return None
     named = [hit for hit in view.cues if hit.cue is Cue.VICE]
     vices = [h for h in named if not is_about(comment.post, view.plain.text[h.start : h.end])]
-    if not vices:
+    # People tell of their loan; of 27 such comments in the data 14 are ham.
+    if not vices or not (ways or len(vices) > 1 or has_commercial_address(url)):
         return None
     return Observation(
         strength=1.0 if len(vices) > 1 else 0.7,

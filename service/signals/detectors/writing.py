@@ -1,5 +1,6 @@
 """Detectors of how a text is written: its script, its language, its lines and its marks."""
 
+import re
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -12,6 +13,8 @@ from service.signals.text import LATIN_LETTER, LOOK_ALIKES, MIXED, OTHER_LETTER,
 from service.signals.view import TextView, spans_of, view_of
 
 _MIN_WORD_CHARS = 4
+# Slavs put endings of their own behind acronyms and names: "PDFка", "iPhoneом".
+_WITH_ENDING = re.compile(r"[A-Za-z][a-z]*[A-Z][A-Za-z]*[\u0430-\u045f\u0491]{1,4}")
 
 
 @detector
@@ -35,14 +38,15 @@ def mixed_script_words(comment: Comment, _history: History) -> Observation | Non
 
 
 def _is_disguised(word: str) -> bool:
-    if len(word) < _MIN_WORD_CHARS or not MIXED.search(word):
+    if len(word) < _MIN_WORD_CHARS or not MIXED.search(word) or _WITH_ENDING.fullmatch(word):
         return False
     foreign = OTHER_LETTER.findall(word)
     latin = len(LATIN_LETTER.findall(word))
     return latin >= len(foreign) and LOOK_ALIKES.issuperset(foreign)
 
 
-_CLOSING = {'"': '"', "“": "”", "„": "“", "«": "»", "”": "”"}
+# Many languages close "„" with "”", and keyboards have a straight mark for either end.
+_CLOSING = {'"': '"”“', "“": '”"', "„": '“”"', "«": "»", "”": "”"}
 # A quoted word or saying with nothing around it is what people leave as a joke or a motto.
 _MIN_CHARS = 60
 
@@ -55,7 +59,7 @@ def stray_quotation_mark(comment: Comment, _history: History) -> Observation | N
     closing = _CLOSING.get(text[:1])
     if closing is None or len(text) < _MIN_CHARS:
         return None
-    at = text.find(closing, 1)
+    at = min((found for one in closing if (found := text.find(one, 1)) > 0), default=-1)
     if at not in (-1, len(text) - 1):
         return None
     marks = [(start, start + 1)] if at < 0 else [(start, start + 1), (start + at, start + at + 1)]

@@ -181,7 +181,7 @@ def new_comment(
         author=Author(
             name=author.name or None,
             url=author.url or None,
-            account_id=author.account_id,
+            account_id=author.account_id or None,
             account_age_days=author.account_age_days,
             trust_level=author.trust_level,
         ),
@@ -192,7 +192,7 @@ def new_comment(
         written_at=given.written_at,
         language=given.language,
         user_agent=given.user_agent,
-        reply_to=given.reply_to,
+        reply_to=given.reply_to or None,
         kind=CommentKind.read(given.comment_type),
     )
     comment = with_sender(comment, services, address=given.address, email=author.email)

@@ -138,6 +138,8 @@ Name = Annotated[str, StringConstraints(max_length=MAX_NAME_CHARS)]
 Url = Annotated[str, StringConstraints(max_length=MAX_URL_CHARS), AfterValidator(_web_address)]
 Email = Annotated[str, StringConstraints(max_length=MAX_EMAIL_CHARS), AfterValidator(_email)]
 SiteId = Annotated[str, StringConstraints(min_length=1, max_length=MAX_KEY_CHARS)]
+# Programs write an empty one for a guest's account and for a reply to nothing.
+IdOrEmpty = Annotated[str, StringConstraints(max_length=MAX_KEY_CHARS)]
 OwnId = Annotated[
     SiteId, AfterValidator(_no_version), Field(json_schema_extra={"not": {"pattern": "@[0-9]+$"}})
 ]
@@ -208,7 +210,7 @@ class AuthorRequest(Request):
     name: Name | None = _optional(examples=["Mara"])
     email: Email | None = _optional(examples=["mara@example.org"])
     url: Url | None = _optional(examples=["https://mara.example"])
-    account_id: SiteId | None = _optional(examples=["u-1731"])
+    account_id: IdOrEmpty | None = _optional(examples=["u-1731"])
     # A century.
     account_age_days: int | None = _optional_number(ge=0, le=36_525, examples=[412])
     trust_level: int | None = _optional_number(
@@ -281,7 +283,7 @@ class CommentRequest(Request):
         "such as a browser's `Accept-Language`, the first counts.",
         examples=["en"],
     )
-    reply_to: SiteId | None = _optional(
+    reply_to: IdOrEmpty | None = _optional(
         description="The site's own id of the comment it replies to."
     )
     comment_type: str | None = _optional(

@@ -11,6 +11,7 @@ from flask.typing import ResponseReturnValue
 from flask_login import current_user, login_user, logout_user
 
 from service.domain.errors import InvalidInputError, NotAuthenticatedError
+from service.domain.unseen import is_printable
 from service.domain.user import Permission, User
 from service.moderation import accounts
 from service.moderation.signing_in import begin_session, check_second_factor, end_session
@@ -123,7 +124,7 @@ def password() -> ResponseReturnValue:
 def typed(field: str) -> str:
     """Return a form's field, or an empty string if it has unprintable characters."""
     value = request.form.get(field, "")
-    return value if value.isprintable() else ""
+    return value if is_printable(value) else ""
 
 
 def _start_session(user: User) -> None:

@@ -33,6 +33,7 @@ _LINK_SCHEMES = ("http://", "https://", "//", "mailto:", "tel:")
 _UNSAFE_IN_LINK = {'"': "%22", "'": "%27", "<": "%3C", ">": "%3E", " ": "%20"}
 _MAX_LINK_CHARS = 2_048
 _MAX_HREFS = 3
+_FENCE = "```"
 
 # As `html_to_text` writes a link.
 _ANCHOR = re.compile(r'<a href="([^"<>\s]{1,2048})">([^<>]*+)</a>')
@@ -42,8 +43,9 @@ def html_to_text(html: str, *, keeps_lines: bool = False) -> str:
     """Return the text of some HTML, in linear time. Text without markup is only stripped.
 
     A link whose text is its URL becomes the URL; any other becomes `<a href="…">text</a>`. Mentions
-    and hashtags lose their links. Quotations get `> ` before each line, and code gets backticks.
-    With `keeps_lines` line breaks between the tags stay, as WordPress shows them.
+    and hashtags lose their links. Quotations get `> ` before each line, and code gets backticks and
+    keeps its indentation. With `keeps_lines` line breaks between the tags stay, as WordPress shows
+    them.
     """
     if not _MARKUP.search(html):
         return html.strip()
@@ -106,7 +108,10 @@ class _Writer:
 
     def text(self) -> str:
         self._end_link()
-        lines = [line.strip(" ") for line in "".join(self._parts).split("\n")]
+        lines, is_code = [], False
+        for line in "".join(self._parts).split("\n"):
+            is_code ^= line == _FENCE
+            lines.append(line.rstrip(" ") if is_code else line.strip(" "))
         kept = "\n".join(line for line in lines if line != ">")
         return _BLANK_LINES.sub("\n\n", kept).strip()
 
@@ -119,13 +124,15 @@ class _Writer:
             self._quoted = max(0, self._quoted + (-1 if closes else 1))
         if name == "pre" and closes == self._preformatted:
             self._preformatted = not closes
-            self._parts.append("\n```\n")
+            self._parts.append(f"\n{_FENCE}\n")
         else:
             self._break(2)
 
     def _begin_link(self, attributes: str) -> None:
         classes = _CLASS.search(attributes)
         if classes and _MENTIONS.intersection(classes[1].lower().split()):
+            return
+        if "data-dsq-mention=" in attributes:  # Disqus's
             return
         hrefs = [unescape(next(filter(None, m.groups()), "")) for m in _HREF.finditer(attributes)]
         self._links = [h.strip() for h in hrefs if h.strip().lower().startswith(_LINK_SCHEMES)]

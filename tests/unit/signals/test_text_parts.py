@@ -108,6 +108,24 @@ def test_marks_links_in_code_and_quotations():
     assert shielded == {"a.com": True, "b.com": True, "c.com": False}
 
 
+@pytest.mark.parametrize(
+    ("opening", "closing"),
+    [
+        ('[quote="ruth, post:3, topic:310, full:true"]\n', "\n[/quote]"),
+        ("[quote=ruth]", "[/quote]"),
+        ("[code=bash]", "[/code]"),
+        ('<blockquote cite="#comment-12"><p>', "</p></blockquote>"),
+        ('<pre class="wp-block-code">', "</pre>"),
+        ('<code class="language-sh">', "</code>"),
+    ],
+)
+def test_marks_quotations_and_code_as_programs_write_them(opening, closing):
+    text = f"{opening}Write to +49 151 0000000 or see https://b.com{closing} Not here, please."
+
+    assert [(link.host, link.shielded) for link in find_links(text)] == [("b.com", True)]
+    assert not view_of_text(text).contacts
+
+
 def test_an_unclosed_tag_reaches_no_further_than_itself():
     text = "<a href='http://a.com'>one and more text"
 

@@ -23,7 +23,7 @@ from service.web.webhooks.html_text import html_to_text
             "He said:\n\n> No\n\nWhy?",
         ),
         ("Use <code>x = 1</code> here", "Use `x = 1` here"),
-        ("<pre><code>a\n  b</code></pre>", "```\na\nb\n```"),
+        ("<pre><code>if a:\n    b\n</code></pre>  c", "```\nif a:\n    b\n\n```\nc"),
         ("One<!-- two --> three", "One three"),
         ("A custom <tag> stays, as does 1 < 2", "A custom <tag> stays, as does 1 < 2"),
         ("<script>alert(1)</script>", "<script>alert(1)</script>"),
@@ -48,6 +48,7 @@ from service.web.webhooks.html_text import html_to_text
         ('<a href="/about">about</a>', "about"),
         ('<a href="javascript:alert(1)">about</a>', "about"),
         ('<a class="u-url mention" href="https://s.example/@ada">@ada</a>', "@ada"),
+        ('<a href="https://disqus.com/by/a/" data-dsq-mention="a:disqus">@Ada</a>', "@Ada"),
     ],
 )
 def test_markup_becomes_plain_text_in_which_links_stay_visible(html, text):
