@@ -153,8 +153,8 @@ _PROSE_DOT = re.compile(
 )
 # Other full stops, symbols and emoji, and the English word where it can be no other.
 _SIGNS = (
-    "\u00b0\u0589\u06d4\u0964\u1362\u1390\u22c5\ua4f8\u25a0-\u27bf\u2b00-\u2bff"
-    "\U0001f300-\U0001faff"
+    "\u00b0\u0589\u0660\u06d4\u06f0\u0701\u0702\u0964\u1362\u1390\u1427\u16eb\u22c5\u2e31-\u2e33\ua4f8"
+    "\ua60e\ua78f\u25a0-\u27bf\u2b00-\u2bff\U00010101\U00010a50\U0001d16d\U0001f300-\U0001faff"
 )
 _SIGN_DOT = re.compile(
     rf"(?<=\w)(?:[{_SIGNS}]{{1,2}}|[{_SIGNS}]{{0,2}}\.[{_SIGNS}]{{1,2}})(?=\w)"
@@ -168,8 +168,8 @@ _ENCLOSED = re.compile(
     r"(?![A-Z][a-z])((?:com?\.)?[^\W_]{2,63}+)\]?+(?![\w(\[]|\.\w)"
 )
 _ANY_TAG = re.compile(r"<[^<>]*+>")
-_HYPHENS = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2212\u207b", "-"))
-_APART = re.compile(r"(?<=\b\w)[ \t](?=\w\b)")
+_HYPHENS = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u2212\u207b", "-"))
+_APART = re.compile(r"(?<=\b\w)[ \t](?=(?:- )?\w\b)|(?<=\b\w -)[ \t](?=\w\b)")
 # No registry sells names of Latin and these letters. A single one may be a Latin letter disguised.
 _GLUED = re.compile(
     "(?:(?<=[\u0370-\u058f]{2})|(?<=[б-дж-нптфц-я\u0590-\u139f]))-?(?=[0-9]*[A-Za-z])"
