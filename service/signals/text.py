@@ -170,9 +170,10 @@ _BLANK = (
     f"{MARKS}\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
 )
 _VISIBLE = re.compile(f"[^\\s{INVISIBLE}{_BLANK}]")
-# Sites take away what they do not know, but pictures and films show something.
+# Sites take away what they do not know, but pictures, films and Markdown's links show something.
 _EMPTY_TAG = re.compile(
-    r"<(?:/?(?!(?:img|video|audio|iframe)\b)[A-Za-z]|!--)[^<>]*+>", re.IGNORECASE
+    r"<(?:/?(?!(?:img|video|audio|iframe)\b|https?:|mailto:|[^\s<>@]*+@)[A-Za-z]|!--)[^<>]*+>",
+    re.IGNORECASE,
 )
 _HIDDEN = re.compile(f"[{HIDDEN}]")
 

@@ -197,7 +197,13 @@ def test_a_comment_without_visible_characters_is_unsure(submit, classifier, text
     assert (verdict.outcome, verdict.degraded_by) == ("unsure", ("text",))
 
 
-@pytest.mark.parametrize("text", [".", "👍", "조", "\u200b!\u200b", "ก", "🏴", "<3", "<img src=x>"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(".", "👍", "조", "\u200b!\u200b", "ก", "🏴", "<3", "<img src=x>"),
+        *("<https://blog.example.org/a>", "<ruth@posteo.de>", "<mailto:ruth@posteo.de>"),
+    ],
+)
 def test_a_single_visible_one_is_enough(submit, classifier, text):
     classifier.answer = ModelOutput(p_spam=0.003)
 
