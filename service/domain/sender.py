@@ -6,6 +6,7 @@ import ipaddress
 import json
 import re
 import unicodedata
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
@@ -128,7 +129,19 @@ _NETWORK_BITS = {4: 24, 6: 64}
 _WIDE_BITS = 48
 # IPv4 with a port, and IPv6 in brackets with or without one (RFC 3986, section 3.2.2).
 _WITH_PORT = re.compile(r"([0-9.]+):[0-9]{0,5}|\[([0-9A-Fa-f:.]+)(?:%[^\]]*)?\](?::[0-9]{0,5})?")
-_GMAIL = frozenset({"gmail.com", "googlemail.com"})
+# Domains of a provider where a name is the same mailbox, and the marks that it does not tell apart.
+_ONE_PROVIDER = {
+    "googlemail.com": "gmail.com",
+    **dict.fromkeys(("me.com", "mac.com"), "icloud.com"),
+    **dict.fromkeys(("protonmail.com", "protonmail.ch", "pm.me"), "proton.me"),
+    **{f"yandex.{suffix}": "yandex.ru" for suffix in ("com", "by", "kz", "ua")},
+    "ya.ru": "yandex.ru",
+}
+_MARKS_OF_NAMES: Mapping[str, Mapping[int, int | None]] = {
+    "gmail.com": str.maketrans("", "", "."),
+    "proton.me": str.maketrans("", "", ".-_"),
+    "yandex.ru": str.maketrans(".", "-"),
+}
 # An IPv6 address that ends with an IPv4 address has 45 characters; a zone may follow.
 _MOST_ADDRESS_CHARS = 64
 
@@ -181,16 +194,15 @@ def make_sender(
 def normal_email(email: str) -> str:
     """Return the canonical form of all addresses of one mailbox, the domain in ASCII.
 
-    A tag after a plus sign is removed, at Gmail dots too, and blanks, hidden characters, `mailto:`
-    and a name around `<…>`.
+    A tag after a plus sign is removed, and blanks, hidden characters, `mailto:` and a name around
+    `<…>`; so are dots at Gmail, and what else other providers do not tell apart.
     """
     name, domain = _email_parts(email)
+    domain = _ONE_PROVIDER.get(domain, domain)
     if name.startswith('"'):
         return f"{name}@{domain}"
     normal = name.partition("+")[0] or name
-    if domain in _GMAIL:
-        return f"{normal.replace('.', '') or normal}@gmail.com"
-    return f"{normal}@{domain}"
+    return f"{normal.translate(_MARKS_OF_NAMES.get(domain, {})) or normal}@{domain}"
 
 
 def _email_parts(email: str) -> tuple[str, str]:

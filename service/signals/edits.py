@@ -66,11 +66,19 @@ _LONG_NUMBER = re.compile(
     r"[^\W\d]{0,9}\W{0,4}(?:[^\W\d]{1,9}\W{1,3}){0,3})"
     r"(?!(?:19|20)\d\d[ ./-]\d\d(?!\d))\d(?:[ \u00a0().–/-]{0,2}\d){5,20}"
 )
-# Not the one whom a reply addresses. Accounts of coins have digits and more letters than a hash.
+# Not the one whom a reply addresses. Accounts of coins have digits and more letters than a hash,
+# names at Discord four digits as issues do.
 _NAME = r"(?<=[^\w.])@[\w.-]{3,40}"
 _NAMED = re.compile(
     rf"{_NAME}|(?<!\w)(?i:0x[\da-f]{{40}}"
-    r"|(?=[a-z]{0,60}\d)(?=[a-f\d]{0,60}[g-z])[a-z\d]{26,100})(?!\w)"
+    r"|(?=[a-z]{0,60}\d)(?=[a-f\d]{0,60}[g-z])[a-z\d]{26,100}"
+    r"|(?<!/)(?!(?:bug|gh|issue|line|mr|no|nr|pr|section|ticket)#)[\w.]{2,32}#\d{4})(?!\w)"
+)
+# The code of an offer ends with digits: "RUTH20".
+_CODE = re.compile(
+    r"(?<!\w)(?<!error )(?:code|código|codice|k[oó]d|coupon|kupon|cup[oó][nm]|voucher|код|コード)"
+    r"[\W_]{1,5}([^\W\d_]{3,12}\d{1,3})(?!\w)",
+    re.IGNORECASE,
 )
 _UNSEEN = re.compile(f"{REGION_FLAG}|([{HIDDEN}]{{3,}}|[\u202d\u202e]|<!--(?! /?wp:)[^<>]*+>)")
 # A mail address may be written in words.
@@ -251,7 +259,7 @@ def _ways(comment: Comment) -> Iterator[str]:
     for found in _LONG_NUMBER.finditer(_INNER.sub("", unicodedata.normalize("NFKC", text))):
         if not DATE.search(found[0]):
             yield own_digits(found[0])
-    for pattern in (_NAMED, _UNSEEN):
+    for pattern in (_NAMED, _CODE, _UNSEEN):
         yield from (one.casefold() for one in pattern.findall(text) if one)
 
 

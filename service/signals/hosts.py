@@ -9,9 +9,18 @@ from urllib.parse import unquote
 
 from publicsuffixlist import PublicSuffixList
 
-from models.undisguise import plain_letter, undisguise
+from models.undisguise import undisguise
 from service.domain.text import unescape
-from service.signals.text import ALONE, MARKS, NOT_SHOWN, TO_CYRILLIC, without_markup
+from service.signals.text import (
+    ALONE,
+    MARKS,
+    NOT_SHOWN,
+    PLAIN_CAPITALS,
+    TO_CYRILLIC,
+    decode,
+    turn,
+    without_markup,
+)
 from service.signals.wordlists import word_list
 
 # 253 is the longest name that DNS can carry.
@@ -103,8 +112,6 @@ def sounds_commercial(host: str) -> bool:
 
 # The most labels that a name may have in DNS.
 _MAX_LABELS = 127
-# A redirector's target is encoded once, that of a redirector inside a redirector twice.
-_MAX_DECODINGS = 3
 # What follows a host without a space is a sentence or two: "badshop.com.Then".
 _MAX_LABELS_BEHIND = 3
 
@@ -134,13 +141,6 @@ _RUNS = (
     re.compile(rf"[\w{MARKS}.-]+"),
 )
 _WORD_BEHIND = re.compile(f"[-_]|(?<=[a-z])[{ALONE}]")
-# Letters in squares and small capitals have no compatibility form.
-_STYLED = {
-    code: plain
-    for first, last in ((0x250, 0x2AF), (0x1D00, 0x1D22), (0xA730, 0xA731), (0x1F150, 0x1F189))
-    for code in range(first, last + 1)
-    if (plain := plain_letter(chr(code))) != chr(code)
-}
 _PLACEHOLDER = "\ue000"
 
 
@@ -153,8 +153,8 @@ _PROSE_DOT = re.compile(
 )
 # Other full stops, symbols and emoji, and the English word where it can be no other.
 _SIGNS = (
-    "\u00b0\u0589\u06d4\u0964\u1362\u1390\u22c5\ua4f8\u25a0-\u27bf\u2b00-\u2bff"
-    "\U0001f300-\U0001faff"
+    "\u00b0\u0589\u0660\u06d4\u06f0\u0701\u0702\u0964\u1362\u1390\u1427\u16eb\u22c5\u2e31-\u2e33\ua4f8"
+    "\ua60e\ua78f\u25a0-\u27bf\u2b00-\u2bff\U00010101\U00010a50\U0001d16d\U0001f300-\U0001faff"
 )
 _SIGN_DOT = re.compile(
     rf"(?<=\w)(?:[{_SIGNS}]{{1,2}}|[{_SIGNS}]{{0,2}}\.[{_SIGNS}]{{1,2}})(?=\w)"
@@ -168,14 +168,13 @@ _ENCLOSED = re.compile(
     r"(?![A-Z][a-z])((?:com?\.)?[^\W_]{2,63}+)\]?+(?![\w(\[]|\.\w)"
 )
 _ANY_TAG = re.compile(r"<[^<>]*+>")
-_HYPHENS = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2212\u207b", "-"))
-_APART = re.compile(r"(?<=\b\w)[ \t](?=\w\b)")
+_HYPHENS = dict.fromkeys((*range(0x2010, 0x2016), 0x2043, 0x207B, 0x2212), "-")
+_APART = re.compile(r"(?<=\b\w)[ \t](?=(?:- )?\w\b)|(?<=\b\w -)[ \t](?=\w\b)")
 # No registry sells names of Latin and these letters. A single one may be a Latin letter disguised.
 _GLUED = re.compile(
     "(?:(?<=[\u0370-\u058f]{2})|(?<=[б-дж-нптфц-я\u0590-\u139f]))-?(?=[0-9]*[A-Za-z])"
     "|(?<=[A-Za-z])(?=[\u0370-\u139f])"
 )
-_REVERSED = re.compile("\u202e([^\u202c\n]*)")
 _BASE64 = re.compile(
     r"(?:(?=aHR0c)|(?<=[=/?])(?!\w{1,3}aHR0c))(?:[\w+-]{4}){2,500}(?:[\w+-]{2,3})?", re.ASCII
 )
@@ -219,7 +218,7 @@ def _readings(text: str, *, loosely: bool) -> tuple[str, ...]:
     a name from the others.
     """
     seen = unicodedata.normalize("NFKC", NOT_SHOWN.sub("", text))
-    decoded = _decoded(seen)
+    decoded = decode(seen)
     bare = {_bare(one) for one in {seen, decoded}}
     texts = [NOT_SHOWN.sub(" ", text), seen, decoded, *bare]
     if loosely:
@@ -228,8 +227,8 @@ def _readings(text: str, *, loosely: bool) -> tuple[str, ...]:
             # Browsers drop tabs and line breaks in an address.
             texts.append(_ANY_TAG.sub(lambda tag: re.sub(r"[\t\r\n]", "", tag[0]), decoded))
         texts += map(_loose, {decoded, *bare})
-        if "\u202e" in (turned := unescape(text)):
-            texts.append(_decoded(_REVERSED.sub(lambda found: found[1][::-1], turned)))
+        if "\u202e" in (whole := unescape(text)):
+            texts.append(decode(turn(whole)))
         if "-3A__" in decoded:  # Proofpoint's "://"
             texts.append(unquote(re.sub("-(?=[0-9A-F]{2})", "%", decoded).replace("_", "/")))
         packed = map(base64.urlsafe_b64decode, (f"{one}==" for one in _BASE64.findall(decoded)))
@@ -242,7 +241,7 @@ def _readings(text: str, *, loosely: bool) -> tuple[str, ...]:
 
 def _bare(text: str) -> str:
     """Return the text without markup and disguises; hosts stand in no shield of their own."""
-    styled = without_markup(text).translate(_STYLED)
+    styled = without_markup(text).translate(PLAIN_CAPITALS)
     return undisguise(styled.replace(".", _PLACEHOLDER)).text.replace(_PLACEHOLDER, ".")
 
 
@@ -267,16 +266,6 @@ def _likely_hosts(host: str) -> list[str]:
     if before := _BEFORE_NAME.match(host[:_MAX_HOST_CHARS]):
         hosts += [one[before.end() :] for one in hosts]
     return hosts
-
-
-def _decoded(text: str) -> str:
-    for _ in range(_MAX_DECODINGS):
-        decoded = unquote(unescape(text))
-        if decoded == text:
-            break
-        text = decoded
-    # What was encoded may be hidden or of another width itself.
-    return unicodedata.normalize("NFKC", NOT_SHOWN.sub("", text))
 
 
 def _hosts_of(run: str) -> Iterator[str]:

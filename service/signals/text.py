@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
+from urllib.parse import unquote
 
 from models.undisguise import HIDDEN, plain_letter, undisguise
 from service.domain.text import unescape
@@ -33,6 +34,36 @@ def without_markup(text: str) -> str:
     if "<" in text:
         text = _TAG.sub(lambda tag: " " if tag["block"] else "", text)
     return _EMPHASIS.sub("", BBCODE.sub("", text) if "[" in text else text)
+
+
+# Letters in squares and small capitals have no compatibility form.
+PLAIN_CAPITALS = {
+    code: plain
+    for first, last in ((0x250, 0x2AF), (0x1D00, 0x1D22), (0xA730, 0xA731), (0x1F150, 0x1F189))
+    for code in range(first, last + 1)
+    if (plain := plain_letter(chr(code))) != chr(code)
+}
+# A redirector's target is encoded once, that of a redirector inside a redirector twice.
+_MAX_DECODINGS = 3
+_REVERSED = re.compile("\u202e([^\u202c\n]*)")
+# Where a link of Markdown leads.
+_TARGET = re.compile(r"(?<=\])(?:\([^()\n]*+\)|\[[^\[\]\n]*+\])")
+
+
+def decode(text: str) -> str:
+    """Return the text without percent-encoding, character references and hidden characters."""
+    for _ in range(_MAX_DECODINGS):
+        decoded = unquote(unescape(text))
+        if decoded == text:
+            break
+        text = decoded
+    # What was encoded may be hidden or of another width itself.
+    return unicodedata.normalize("NFKC", NOT_SHOWN.sub("", text))
+
+
+def turn(text: str) -> str:
+    """Return the text with what an override shows from right to left as readers see it."""
+    return _REVERSED.sub(lambda found: found[1][::-1], text)
 
 
 def _marks_below(end: int) -> str:
@@ -92,8 +123,8 @@ def readings_of(text: str) -> tuple[tuple[str, ...], ...]:
 
     Takes time linear in the length.
     """
-    bare = unescape(without_markup(text))
-    texts = dict.fromkeys((bare, NOT_SHOWN.sub("", bare), text))
+    bare = unescape(_TARGET.sub("", without_markup(text)))
+    texts = dict.fromkeys((bare, decode(turn(bare)).translate(PLAIN_CAPITALS), text))
     plain = (undisguise(one).text for one in texts)
     return tuple(dict.fromkeys(map(alike_words, (*plain, text))))
 
@@ -139,9 +170,10 @@ _BLANK = (
     f"{MARKS}\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
 )
 _VISIBLE = re.compile(f"[^\\s{INVISIBLE}{_BLANK}]")
-# Sites take away what they do not know, but pictures and films show something.
+# Sites take away what they do not know, but pictures, films and Markdown's links show something.
 _EMPTY_TAG = re.compile(
-    r"<(?:/?(?!(?:img|video|audio|iframe)\b)[A-Za-z]|!--)[^<>]*+>", re.IGNORECASE
+    r"<(?:/?(?!(?:img|video|audio|iframe)\b|https?:|mailto:|[^\s<>@]*+@)[A-Za-z]|!--)[^<>]*+>",
+    re.IGNORECASE,
 )
 _HIDDEN = re.compile(f"[{HIDDEN}]")
 

@@ -16,6 +16,7 @@ from service.signals.hosts import domain_of, named_hosts
 
 DOMAIN = "badshop-77.com"
 DOTS = (",", ".\n", "\u22c5", "\U0001f525", "dot", " 【点】", ' "." ', " (d o t) ", ".<br><x>")
+LOOK_ALIKES = "\u0660\u06f0\u0702\u1427\u16eb\u2e31\u2e33\ua60e\ua78f"
 UNSEEN = "\u180b\u180f\u17b4\u3164\uffa0\U0001bca1\U0001d178"
 # As people write it in Danish, Finnish, Slovene, Greek, Persian, Urdu and Bengali.
 DOT_WORDS = ("prik", "piste", "PIKA", "τελεία", "نقطه", "ڈاٹ", "ডট")
@@ -37,7 +38,8 @@ SPELLINGS = (
     "<blockquote>https://badshop-77.com</blockquote>",
     *("```\ncurl https://shop.badshop-77.com\n```", "[here](https://badshop-77%2Ecom)"),
     "_badshop-77.com_ and **badshop-77.com**",
-    *(f"See badshop-77{dot}com" for dot in DOTS),
+    *(f"See badshop-77{dot}com" for dot in (*DOTS, *LOOK_ALIKES)),
+    *("b a d s h o p - 7 7 . c o m", "See badshop\u201477.com", "See badshop\u204377.com"),
     *("See http://badshop-77. com/claim", "See www badshop-77 com"),
     *("See w w w . badshop-77 . c o m", "See badshop-77 .c0m", "See badshop-77.с\u043em"),
     *("See bad\u2800shop-77\u3164.com", "Смотри сюдаbadshop-77.comздесь"),

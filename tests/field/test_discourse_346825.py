@@ -108,6 +108,7 @@ def comments():
         (VIETNAMESE, "".join(map(bare, VIETNAMESE))),
         (PERSIAN, PERSIAN.translate({0x6CC: "ي", 0x6A9: "ك"})),
         (SALE, f"{SALE} Edit: fixed a typo, sorry."),
+        (f"{SALE} Code RUTH20", f"{SALE} Code: **RUTH20**"),
         (SALE, SALE.replace("works fine, pick up only. ", "")),
         (SALE, SALE.replace("ruth.h@posteo.de", "<ruth.h@posteo.de>").replace(" 0000", "-0000")),
         (REMARK, REMARK.replace("teh", "the").replace("realy", "really")),

@@ -131,6 +131,27 @@ def test_what_scripts_and_emoji_are_written_with_is_kept_and_no_evidence(text):
     assert without_unseen(text) == text
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "•\u200b Bleed it first.\n" * 50,
+        "https://docs.example.org/\u200bapi/\u200bv2/\u200bpumps\n" * 20,
+        "[\u200e12.03.24, 10:11] Ruth: \u200eimage omitted\n" * 20,
+        "The first line.\ufeff\nThe second line.\ufeff\n" * 20,
+        "שלום!\u200f מה שלומך?\u200f " * 20,
+        "আমি\u200c ভালো\u200c আছি\u200c " * 20,
+    ],
+)
+def test_a_mark_that_stands_alone_throughout_is_no_evidence(text):
+    assert unseen_text(make_comment(text), History()) is None
+
+
+def test_a_mark_inside_each_word_is_evidence():
+    text = "Chea\u200bp casi\u200bno chi\u200bps, " * 11
+
+    assert unseen_text(make_comment(text), History()) is not None
+
+
 def test_a_flag_that_few_apps_draw_is_no_evidence():
     assert unseen_text(make_comment(f"Howdy from {TEXAS}, {TEXAS}!"), History()) is None
     assert without_unseen(TEXAS) == "🏴"

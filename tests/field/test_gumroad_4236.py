@@ -47,6 +47,21 @@ def test_at_other_providers_tags_are_one_mailbox_and_dots_are_not(send_as, block
             assert send_as(written.format("somespammer", domain)).verdict.outcome == "ham"
 
 
+@pytest.mark.parametrize(
+    ("blocked", "same", "others"),
+    [
+        ("ruth@proton.me", ["r.u-t_h+a@protonmail.com", "ruth@pm.me"], ["ruth@proton.org"]),
+        ("ruth@mac.com", ["ruth+a@icloud.com", "Ruth@me.com"], ["r.uth@icloud.com"]),
+        ("ruth.k@yandex.com", ["ruth-k@yandex.ru", "ruth.k+a@ya.ru"], ["ruthk@yandex.ru"]),
+    ],
+)
+def test_one_mailbox_has_several_domains(send_as, block, blocked, same, others):
+    block(EntryKind.EMAIL, blocked)
+
+    assert {send_as(email).verdict.outcome for email in (blocked, *same)} == {"spam"}
+    assert {send_as(email).verdict.outcome for email in others} == {"ham"}
+
+
 def test_the_history_of_a_mailbox_is_one(send_as):
     kept = {
         record.name

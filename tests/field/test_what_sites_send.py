@@ -203,7 +203,13 @@ def test_a_comment_without_visible_characters_is_unsure(submit, classifier, text
     assert (verdict.outcome, verdict.degraded_by) == ("unsure", ("text",))
 
 
-@pytest.mark.parametrize("text", [".", "👍", "조", "\u200b!\u200b", "ก", "🏴", "<3", "<img src=x>"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(".", "👍", "조", "\u200b!\u200b", "ก", "🏴", "<3", "<img src=x>"),
+        *("<https://blog.example.org/a>", "<ruth@posteo.de>", "<mailto:ruth@posteo.de>"),
+    ],
+)
 def test_a_single_visible_one_is_enough(submit, classifier, text):
     classifier.answer = ModelOutput(p_spam=0.003)
 
@@ -227,6 +233,11 @@ def test_a_single_visible_one_is_enough(submit, classifier, text):
         ("شراء الآن", "شِـراء الان", "شراء الأمس"),
         ("câștigă bani", "Câştigă bani", "castigă bani"),
         ("buy cheap pills", "&#98;uy&nbsp;<b>cheap</b>&nbsp;pills", "buy cheap pillsbury"),
+        ("buy cheap pills", "[buy](https://a.org) [cheap][1] pills", "buy [1] cheap pills"),
+        ("buy cheap pills", "https://a.org/buy%20cheap%20pills", "buy%20cheap%20pillsbury"),
+        ("buy cheap pills", "buy&amp;nbsp;cheap&amp;#32;pills", "buy&amp;nbsp;cheap spills"),
+        ("buy cheap pills", "ʙᴜʏ ᴄʜᴇᴀᴘ pɪʟʟs", "ʙᴜʏ ᴄʜᴇᴀᴘ pɪʟʟ"),
+        ("buy cheap pills", "\u202esllip paehc yub", "sllip paehc yub"),
     ],
 )
 def test_a_blocked_phrase_is_found_as_people_write_it(submit, block, classifier, phrase, spam, ham):

@@ -111,6 +111,7 @@ _ADDRESS = re.compile(
 # In 65,368 comments of the data (2026-11-29) no ham has more than 4. A tag or a selector beyond
 # U+FFFF, or a flag and its likes, counts as a letter, others as a bit; few variants are sincere.
 # One and the same mark, each time alone, spells nothing: bullets and documentation are copied so.
+# Without others it counts only inside words, which it hides from those who look for them.
 _LEAST_UNSEEN, _OF_A_LETTER, _OF_FEW = 8, 3, 0.25
 # Without such words the patterns above cannot match; most comments hold none.
 _STRONG = wordset(
@@ -179,10 +180,14 @@ def _unseen(text: str) -> list[Range]:
     found = [row for row in rows if row["few"] or not row["needed"]]
     spelt = {row[0] for row in found if not (row["few"] or row["flag"])}
     is_one_mark = len(spelt) == 1 and all(len(one) == 1 and one <= "\uffff" for one in spelt)
+    marks = {row["few"] or row[0] for row in found if not row["flag"]}
+    spells = len(marks) > 1 or max(marks, default="") > "\uffff"
 
     def weight(row: re.Match[str]) -> float:
         if row["few"] or (is_one_mark and not row["flag"]):
-            return _OF_FEW * len(row["few"] or row[0])
+            start, end = row.span()
+            splits = text[start - 1 : start].isalpha() and text[end : end + 1].isalpha()
+            return _OF_FEW * len(row["few"] or row[0]) if spells or splits else 0
         return len(row["flag"] or row[0]) * (_OF_A_LETTER if max(row[0]) > "\uffff" else 1)
 
     counted = {row[0] if row["flag"] else row.start(): row for row in found}.values()
