@@ -195,7 +195,8 @@ def normal_email(email: str) -> str:
     """Return the canonical form of all addresses of one mailbox, the domain in ASCII.
 
     A tag after a plus sign is removed, and blanks, hidden characters, `mailto:` and a name around
-    `<…>`; so are dots at Gmail, and what else other providers do not tell apart.
+    `<…>`. The domains of Gmail, Apple, Proton and Yandex become one for each provider. Dots are
+    removed at Gmail, dots, hyphens and underscores at Proton; at Yandex a dot becomes a hyphen.
     """
     name, domain = _email_parts(email)
     domain = _ONE_PROVIDER.get(domain, domain)

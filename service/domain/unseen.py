@@ -38,15 +38,14 @@ _FEW = (
     f"(?:(?<!\\w){_TURN}{{1,2}}(?!{_TURN})|{_TURN}{{1,2}}(?!\\w|{_TURN})))(?P=name)?"
 )
 _FLAG = f"(?<=🏴){'[a-z][a-z][0-9a-z][0-9a-z]?[0-9a-z]?'.translate(_TAGS)}(?P<flag>\U000e007f)"
+# `str.isprintable` refuses them.
+_JOINERS = dict.fromkeys((0x200C, 0x200D))
 ROWS = re.compile(f"(?P<needed>\\A\ufeff|{SPELT}|{_LAID_OUT}|{_FEW})|{_FLAG}|[{INVISIBLE}]+")
 
 
 def without_unseen(text: str) -> str:
     """Return the text without the invisible characters that it does not need."""
     return text if text.isascii() else ROWS.sub(r"\g<needed>", text)
-
-
-_JOINERS = dict.fromkeys((0x200C, 0x200D))
 
 
 def is_printable(name: str) -> bool:

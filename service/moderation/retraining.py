@@ -152,7 +152,7 @@ def _resume(
     if still_so.issuperset(runs.kept_labels(unfinished.id)):
         return _put_running(replace(unfinished, problem=None, ended_at=None), services)
     runs.drop(unfinished.id)
-    problem = "some of what it learnt from was erased or undone since: it begins anew"
+    problem = "some of the decisions it learned from were erased or undone; it starts over"
     _put_failed(unfinished, problem, services)
     return None
 
