@@ -8,7 +8,7 @@ from array import array
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from models.author import count_name
 from models.embedding import Projection, read_projection
+from models.ends import without_ends
 from models.engine import Engine, Rest, WindowScores
 from models.features import Features, count_with_words
 from models.inputs import MIN_P_SPAM_TO_MARK, ModelInput, ModelOutput
@@ -81,6 +82,11 @@ class Calibration:
     # The second part reads windows whose log-odds by the first are between these.
     open_above: float = 0.0
     open_below: float = 0.0
+    # A comment with log-odds between these, and with words that promote at least so much, is also
+    # read without its ends.
+    reread_above: float = 0.0
+    reread_below: float = 0.0
+    reread_promotion: float = 0.0
     marks_from: float
     # The distance of a remark next to promotion.
     marks_within: float = 2.5
@@ -106,6 +112,12 @@ class Calibration:
             + self.linear * of_words
             + self.promotion * promotion
             + self.names * bounded
+        )
+
+    def is_reread(self, log_odds: float, promotion: float) -> bool:
+        """Return True if a comment with these log-odds is also read without its ends."""
+        return (
+            self.reread_above < log_odds < self.reread_below and promotion > self.reread_promotion
         )
 
 
@@ -222,11 +234,38 @@ class TransformerClassifier:
                 names.append(log_odds_in(self._names, count_name(one)))
 
         scores = self._read(windows, count)
-        rows = zip(inputs, windows, scores, linear, names, words, strict=True)
+        log_odds = self._log_odds(inputs, scores, linear, names)
+        rows = zip(inputs, windows, scores, log_odds, words, strict=True)
         return [self._answer(*row) for row in rows]
 
+    def _log_odds(
+        self,
+        inputs: Sequence[ModelInput],
+        scores: Sequence[Sequence[WindowScores]],
+        linear: Sequence[float],
+        names: Sequence[float],
+    ) -> list[float]:
+        """Return each comment's log-odds of spam.
+
+        Harmless words next to an advertisement make the network unsure. So a comment that is not
+        clear is also read without its ends, and the highest score counts.
+        """
+        calibration = self._calibration
+        network = [pool([s.spam for s in some]) for some in scores]
+        strongest = [strongest_promotion([s.promotion for s in some]) for some in scores]
+        rows = list(zip(network, linear, strongest, names, strict=True))
+        log_odds = [float(calibration.log_odds(*row)) for row in rows]
+        unclear = [
+            i for i, found in enumerate(log_odds) if calibration.is_reread(found, strongest[i])
+        ]
+        again = read_without_ends([inputs[i] for i in unclear], self._tokeniser, self._read)
+        for i, highest in zip(unclear, again, strict=True):
+            whole, *others = rows[i]
+            log_odds[i] = float(calibration.log_odds(max(whole, highest), *others))
+        return log_odds
+
     def _read(
-        self, windows: Sequence[Sequence[Window]], meanwhile: Callable[[], None]
+        self, windows: Sequence[Sequence[Window]], meanwhile: Callable[[], None] | None = None
     ) -> list[list[WindowScores]]:
         """Return the network's scores of each comment; windows of the same tokens are read once."""
         keys = [[_key(window) for window in some] for some in windows]
@@ -248,15 +287,10 @@ class TransformerClassifier:
         one: ModelInput,
         windows: Sequence[Window],
         scores: Sequence[WindowScores],
-        linear: float,
-        names: float,
+        log_odds: float,
         word_hashes: bytes,
     ) -> ModelOutput:
-        promotion = [s.promotion for s in scores]
-        log_odds = self._calibration.log_odds(
-            pool([s.spam for s in scores]), linear, strongest_promotion(promotion), names
-        )
-        p_spam = logistic(float(log_odds))
+        p_spam = logistic(log_odds)
         return ModelOutput(
             p_spam=p_spam,
             promo_spans=self._mark(one, windows, scores) if p_spam >= MIN_P_SPAM_TO_MARK else (),
@@ -276,6 +310,26 @@ class TransformerClassifier:
         return mark_segments(
             one.text, windows, [s.promotion for s in scores], self._calibration, by_words
         )
+
+
+def read_without_ends(
+    inputs: Sequence[ModelInput],
+    tokeniser: CommentTokeniser,
+    read: Callable[[Sequence[Sequence[Window]]], Sequence[Sequence[WindowScores]]],
+) -> list[float]:
+    """Return the network's highest log-odds of each comment without an end of its text.
+
+    `read` runs the network on each text's windows. It is -inf for a text without such an end.
+    """
+    shorter = [
+        (i, tokeniser.windows(replace(one, text=text)))
+        for i, one in enumerate(inputs)
+        for text in without_ends(one.text)
+    ]
+    highest = [-math.inf] * len(inputs)
+    for (i, _), some in zip(shorter, read([windows for _, windows in shorter]), strict=True):
+        highest[i] = max(highest[i], pool([s.spam for s in some]))
+    return highest
 
 
 def log_odds_in(table: LinearTable | None, features: Features | None) -> float:

@@ -65,6 +65,10 @@ class JoinConfig:
     linear_bounds: tuple[float, float] = (-4.0, 6.0)
     # The second part of the network reads windows with log-odds between these.
     open_log_odds: tuple[float, float] = (-3.0, 3.0)
+    # Comments with log-odds between these are also read without their ends, if their words promote
+    # more than this.
+    reread_log_odds: tuple[float, float] = (-4.5, -2.0)
+    reread_promotion: float = -2.2
     # The weight of a segment's words relative to the network, and the largest distance from a
     # comment's most promotional segment. Both are chosen out of fold.
     marks_words: float = 0.4
@@ -197,6 +201,9 @@ def calibrate(
         linear_to=config.linear_bounds[1],
         open_above=config.open_log_odds[0],
         open_below=config.open_log_odds[1],
+        reread_above=config.reread_log_odds[0],
+        reread_below=config.reread_log_odds[1],
+        reread_promotion=config.reread_promotion,
         marks_from=0.0,
         marks_within=config.marks_within,
         marks_words=config.marks_words,

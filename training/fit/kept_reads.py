@@ -12,7 +12,7 @@ from models.tokens import Window
 from training.arrays import FloatArray, IntArray
 from training.fit.reading import Read
 
-_ONE_A_COMMENT = ("network", "linear", "names", "strongest")
+_ONE_A_COMMENT = ("network", "linear", "names", "strongest", "without_ends")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -75,7 +75,9 @@ class Members:
         return self._read([e.input for e in examples])
 
     def _read(self, inputs: Sequence[ModelInput]) -> Read:
-        return read_inputs(inputs, self.engine, self.tokeniser, self.linear, self.names)
+        return read_inputs(
+            inputs, self.engine, self.tokeniser, self.linear, self.names, self.calibration
+        )
 
     @property
     def known_fusion(self) -> Fusion:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -19,6 +20,7 @@ from models.transformer import (
     log_odds_in,
     mark_segments,
     pool,
+    read_without_ends,
     strongest_promotion,
 )
 from service.scoring.conclude import logistic, logit
@@ -42,6 +44,8 @@ class Read:
     strongest: FloatArray
     windows: Sequence[Sequence[Window]]
     promotion: Sequence[Sequence[Sequence[float]]]
+    # The network's highest of the texts without an end (`models.ends`), -inf if there is none.
+    without_ends: FloatArray
     # Of promotion for each segment, by its words (`models.promotion.promotion_by_words`); empty
     # without a table.
     by_words: Sequence[Sequence[float]]
@@ -60,13 +64,18 @@ def read_inputs(
     tokeniser: CommentTokeniser,
     linear: LinearTable,
     names: LinearTable | None,
+    calibration: Calibration,
 ) -> Read:
     """Return the members' scores without marks, computed by the serving code."""
-    return replace(
+    read = replace(
         read_network(inputs, engine, tokeniser),
         linear=np.array([linear.highest_of(count_vectors(one)) for one in inputs]),
         names=np.array([log_odds_in(names, count_name(one)) for one in inputs]),
     )
+    again = np.flatnonzero(_are_reread(read, calibration)).tolist()
+    unclear = [inputs[i] for i in again]
+    read.without_ends[again] = read_without_ends(unclear, tokeniser, partial(read_windows, engine))
+    return read
 
 
 def read_network(
@@ -83,6 +92,7 @@ def read_network(
         strongest=np.array([strongest_promotion(some) for some in promotion]),
         windows=windows,
         promotion=promotion,
+        without_ends=np.full(len(windows), -np.inf),
         by_words=[()] * len(windows),
     )
 
@@ -96,7 +106,17 @@ def read_windows(
 
 
 def log_odds_of(read: Read, calibration: Calibration) -> FloatArray:
-    return calibration.log_odds(read.network, read.linear, read.strongest, read.names)
+    """Return each comment's log-odds, as in serving."""
+    others = (read.linear, read.strongest, read.names)
+    again = _are_reread(read, calibration)
+    highest = np.maximum(read.network, np.where(again, read.without_ends, -np.inf))
+    return calibration.log_odds(highest, *others)
+
+
+def _are_reread(read: Read, calibration: Calibration) -> BoolArray:
+    whole = calibration.log_odds(read.network, read.linear, read.strongest, read.names)
+    rows = zip(whole.tolist(), read.strongest.tolist(), strict=True)
+    return np.array([calibration.is_reread(*row) for row in rows], dtype=np.bool_)
 
 
 def labels(examples: Sequence[Example]) -> BoolArray:

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from models.author import count_name
+from models.ends import without_ends
 from models.errors import ModelVersionError
 from models.features import DIMENSIONS
 from models.inputs import ModelInput
@@ -141,9 +142,41 @@ def test_the_words_that_promote_most_weigh_as_the_calibration_says(
     assert answer.p_spam == logistic(0.5 * strongest_promotion(said))
 
 
+@pytest.mark.parametrize(("above", "is_reread"), [(-100.0, True), (99.0, False)])
+def test_an_unclear_comment_counts_as_its_worst_text_without_an_end(
+    make_classifier, tiny_engine, tokeniser, above, is_reread
+):
+    comment = ModelInput(text="Buy cheap watches now! Thanks. Nice one here.")
+    texts = [comment.text, *without_ends(comment.text)]
+    windows = [tokeniser.windows(dataclasses.replace(comment, text=text)) for text in texts]
+    whole, *others = [pool([s.spam for s in tiny_engine.read(some)]) for some in windows]
+    classifier = make_classifier(
+        network=1.0,
+        linear=0.0,
+        offset=0.0,
+        reread_above=above,
+        reread_below=100.0,
+        reread_promotion=-99.0,
+    )
+
+    (answer,) = classifier.score_batch([comment])
+
+    assert max(others) > whole
+    assert answer.p_spam == logistic(max(others) if is_reread else whole)
+
+
 def test_a_version_older_than_what_it_may_have_does_without(write_tiny, make_classifier):
     older = dataclasses.asdict(make_calibration())
-    for newer in ("promotion", "names", "names_from", "names_to", "marks_within", "marks_words"):
+    for newer in (
+        "promotion",
+        "names",
+        "names_from",
+        "names_to",
+        "marks_within",
+        "marks_words",
+        "reread_above",
+        "reread_below",
+    ):
         del older[newer]
     version = load_version(write_tiny({CALIBRATION_FILE: json.dumps(older).encode()}))
 

@@ -9,13 +9,17 @@ from models.author import count_name
 from models.features import count_features
 from models.inputs import ModelInput
 from models.promotion import promotion_by_words
+from models.transformer import Calibration
 from service.domain.comment import Author
 from tests.unit.training.decided import make_example
 from training.data.dataset import AUTHORED, UnlabelledText
 from training.fit.joining import JoinConfig, calibrate, fit_linear, fit_marks, fit_names
+from training.fit.kept_reads import take_rows
 from training.fit.reading import Read, labels, log_odds_of
 
 CONFIG = JoinConfig()
+# The network alone decides.
+JOINED = Calibration(offset=0.0, network=1.0, linear=0.0, marks_from=0.0)
 EXAMPLES = [make_example(is_spam=n % 4 == 0) for n in range(2_000)]
 IS_SPAM = labels(EXAMPLES)
 
@@ -29,6 +33,7 @@ def make_read() -> Read:
         linear=rng.normal(side, 2.0),
         names=np.zeros(n),
         strongest=np.full(n, -7.0),
+        without_ends=np.full(n, -np.inf),
         windows=[()] * n,
         promotion=[()] * n,
         by_words=[()] * n,
@@ -61,6 +66,17 @@ def test_members_count_within_their_bounds_when_they_are_joined(member):
     assert joined_beyond == joined
     assert (getattr(joined, f"{member}_from"), getattr(joined, f"{member}_to")) == (-0.5, 1.5)
     assert (log_odds_of(beyond, joined) == log_odds_of(read, joined)).all()
+
+
+def test_an_unclear_comment_counts_as_it_reads_without_its_ends():
+    calibration = replace(JOINED, reread_above=-5.0, reread_below=0.0, reread_promotion=-9.0)
+    read = replace(
+        take_rows(make_read(), np.arange(5)),
+        network=np.array([-6.0, -4.0, -4.0, -4.0, 1.0]),
+        without_ends=np.array([3.0, 3.0, -9.0, -np.inf, 3.0]),
+    )
+
+    assert log_odds_of(read, calibration).tolist() == [-6.0, 3.0, -4.0, -4.0, 1.0]
 
 
 def named(name: str, *, is_spam: bool):

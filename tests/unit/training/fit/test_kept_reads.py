@@ -13,7 +13,7 @@ from training.fit.kept_reads import (
 )
 from training.fit.reading import Read
 
-ONE_A_COMMENT = ("network", "linear", "names", "strongest")
+ONE_A_COMMENT = ("network", "linear", "names", "strongest", "without_ends")
 # One comment of two windows, one without a token, one of a single window.
 READ = Read(
     **{name: np.array([1.0, 2.0, 3.0]) + 10 * place for place, name in enumerate(ONE_A_COMMENT)},
