@@ -40,6 +40,7 @@ from models.transformer import (
     TransformerClassifier,
     calibration_bytes,
     log_odds_in,
+    read_without_ends,
 )
 from models.view import view_text
 from service.domain.comment import Comment, CommentId
@@ -72,7 +73,15 @@ from training.fit.kept_reads import (
 )
 from training.fit.measured import Measured, MeasuredPart
 from training.fit.members import Members, engine_of
-from training.fit.reading import Read, labels, logistic_of, measure_part, p_spam_of, read_network
+from training.fit.reading import (
+    Read,
+    labels,
+    logistic_of,
+    measure_part,
+    p_spam_of,
+    read_network,
+    read_windows,
+)
 from training.fit.rounding import compare_rounding, draw_to_compare, network_reader
 from training.fit.tfidf import tfidf_log_odds
 from training.fit.weighing import Evidence, WeighConfig, signals_alone, weigh
@@ -190,7 +199,8 @@ class Training:
         folds = []
         if stage == FINAL:
             folds = [self.network(fold) for fold in self.stages[:-1]]
-            config = replace(config, epochs=config.final_epochs)
+            slower = replace(config.fine_tune, learning_rate=config.final_rate)
+            config = replace(config, epochs=config.final_epochs, fine_tune=slower)
         plan = plan_training_examples(
             self.examples,
             self.teaching(stage),
@@ -222,8 +232,10 @@ class Training:
             network, _ = self.network(str(fold))
             reader = network_reader(network, self.config.join.open_log_odds)
             _print(f"fold {fold}: reading {len(examples):,} comments")
-            read = read_network([e.input for e in examples], reader, tokeniser)
-            _write(path, read_bytes(read))
+            inputs = [e.input for e in examples]
+            read = read_network(inputs, reader, tokeniser)
+            shorter = read_without_ends(inputs, tokeniser, partial(read_windows, reader))
+            _write(path, read_bytes(replace(read, without_ends=np.array(shorter))))
         windows = [tokeniser.windows(e.input) for e in examples]
         return read_from(path.read_bytes(), windows)
 

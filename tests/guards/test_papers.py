@@ -122,7 +122,7 @@ def test_the_readme_states_the_figures_of_the_version_that_is_shipped(card):
         f"{ham['count']:,} ham and {spam['count']:,} spam",
         f"| `{card['version']}` |",
         f"called spam (promised: at most 0.1 %) | {kept['hits']} of {kept['count']:,} |",
-        f"called ham (promised: at most 2 %) | {missed['hits']} of {missed['count']:,} |",
+        f"called ham (promised: at most 2.5 %) | {missed['hits']} of {missed['count']:,} |",
         f"ARCHITECTURE.md)) | {spam['hits']} of {spam['count']:,} |",
         f"| left to a person | {_percent(unsure['hits'], unsure['count'])} % |",
         f"| {_recalls(ours)} % (a TF-IDF filter: {_recalls(filter_of_words)} %) |",

@@ -35,8 +35,10 @@ class TuneConfig:
     # The layers of the exits: the first decides clear comments, the second all others.
     exits: tuple[int, int] = (4, 12)
     epochs: float = 1.0
-    # The last network starts with the mean of networks that have seen nearly everything.
+    # The last network starts with the mean of networks that have seen nearly everything: it learns
+    # on for a while, at a lower rate.
     final_epochs: float = 0.25
+    final_rate: float = 8e-5
     # Unlabelled texts with a woven advertisement.
     woven_texts: int = 1_000
     # Words keep their vectors: two thirds of all numbers, few of which occur in most comments.
