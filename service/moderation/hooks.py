@@ -59,8 +59,7 @@ def revoke_hook(hook_id: str, services: Services, *, actor: str) -> InboundHook:
     """End a hook at once: its platform gets 410. Raises `NotFoundError`."""
     known = services.inbound.get(hook_id)
     if known is None:
-        msg = f"there is no hook {hook_id!r}; `slopsieve hooks list` names them"
-        raise NotFoundError(msg)
+        raise NotFoundError(f"there is no hook {hook_id!r}; `slopsieve hooks list` names them")
     if known.revoked_at is not None:
         return known
     act = make_act(services, actor=actor, act="revoke hook", subject=hook_id)

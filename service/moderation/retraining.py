@@ -226,8 +226,7 @@ def _train(
 def promote_retrained(retraining: Retraining, services: Services, *, by: str) -> Retraining:
     """Let a candidate serve. Raises `ConflictError` after an answer, or as `promote_version`."""
     if retraining.version is None:
-        msg = f"retraining {retraining.id} has no candidate"
-        raise ConflictError(msg)
+        raise ConflictError(f"retraining {retraining.id} has no candidate")
     promoted = services.retrainings.answer(
         retraining.id, Answer.PROMOTED, by=by, at=services.clock()
     )

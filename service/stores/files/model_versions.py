@@ -108,8 +108,7 @@ class VersionRegistry:
         """Return a version's folder. Raise `NotFoundError`."""
         if name not in (known := self._places()):
             named = ", ".join(sorted(known)) or "none"
-            msg = f"there is no model version {name[:100]!r}, only {named}"
-            raise NotFoundError(msg)
+            raise NotFoundError(f"there is no model version {name[:100]!r}, only {named}")
         return known[name]
 
     def _places(self) -> dict[str, Path]:

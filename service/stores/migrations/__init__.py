@@ -102,11 +102,10 @@ def _create_if_new(connection: sa.Connection) -> bool:
 def _missing_steps(connection: sa.Connection) -> list[Script]:
     """Return the steps that the database lacks, in order."""
     if _state(connection) is SchemaState.UNKNOWN:
-        msg = (
+        raise UnfitSchemaError(
             "this version does not know the database's schema: start the version of Slopsieve "
             "that made it, or restore a backup from before the upgrade"
         )
-        raise UnfitSchemaError(msg)
     current = MigrationContext.configure(connection).get_current_revision()
     return [*SCRIPTS.iterate_revisions("head", current)][::-1]
 

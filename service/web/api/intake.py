@@ -136,8 +136,7 @@ def _read_item(part: bytes | Json, key: str | None) -> NewComment | ModerationEr
     try:
         if isinstance(part, bytes):
             if len(part) > SINGLE_BODY_BYTES:
-                msg = f"The line has more than {SINGLE_BODY_BYTES} bytes."
-                raise TooLargeError(msg)
+                raise TooLargeError(f"The line has more than {SINGLE_BODY_BYTES} bytes.")
             part = strict_json.parse(part)
         given = validate(schemas.KeptRequest, part)
         return new_comment(given, current_site(), services, lane=Lane.BULK, key=key)

@@ -119,8 +119,7 @@ def _read(received: Received) -> Mapping[str, Json]:
     elif request.mimetype == _MULTIPART:
         given = _read_multipart(received)
     else:
-        msg = f"Send {FORM}, {_MULTIPART} or {_JSON}."
-        raise UnreadableRequestError(msg)
+        raise UnreadableRequestError(f"Send {FORM}, {_MULTIPART} or {_JSON}.")
     plain: dict[str, Json] = {}
     for name, value in given.items():
         grouped = re.fullmatch(r"(?:fields|options)\[(.*)\]", name, re.DOTALL)
