@@ -80,8 +80,7 @@ def _check(secret: str, platform: Platform) -> None:
         try:
             webhook_key(secret)
         except ValueError as error:
-            problem = "is no Standard Webhooks secret"
-            raise invalid_input("secret", problem, str(error)) from None
+            raise invalid_input("secret", "is no Standard Webhooks secret", str(error)) from None
     elif not _MIN_SECRET_CHARS <= len(secret) <= _MAX_SECRET_CHARS or not secret.isprintable():
         raise invalid_input(
             "secret",

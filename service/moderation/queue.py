@@ -189,8 +189,7 @@ def decide_found(
     ids = services.search.ids(query, site_ids=site_ids, limit=MAX_DECIDED + 1)
     if len(ids) > MAX_DECIDED:
         problem = f"finds more than {MAX_DECIDED:,} comments"
-        remedy = "narrow the search before you decide all of them"
-        raise invalid_input("q", problem, remedy)
+        raise invalid_input("q", problem, "narrow the search before you decide all of them")
     is_repeat = False
     with suppress(NotFoundError):
         is_repeat = bool(bulk_decision_id and services.bulk_decisions.get(bulk_decision_id))

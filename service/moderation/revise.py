@@ -217,8 +217,7 @@ def withdraw_comment(
 
     Verdict, decisions and log stay. Raises `NotFoundError` if it is unknown or another site's.
     """
-    case = services.cases.get(comment_id, site_id=site_id)
-    if case.withdrawn_at is not None:
+    if services.cases.get(comment_id, site_id=site_id).withdrawn_at is not None:
         return False
     act = make_act(services, actor=by, act="withdraw", subject=comment_id)
     withdraw([comment_id], services, at=act.at, act=lambda new: act if new else None)

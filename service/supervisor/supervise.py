@@ -76,8 +76,7 @@ def supervise(settings: Settings, *, workers: int, as_json: bool) -> None:
             _import_modules()
             _in_process(prepare_stores, settings, manager.look_after)
             url = None if settings.valkey_url else _start_valkey(manager, folder, lock)
-            environment = _environment(settings, folder, url)
-            _start_children(manager, environment, listener, workers=workers)
+            _start_children(manager, _environment(settings, folder, url), listener, workers=workers)
             problem = _wait_until_ready(manager, listener)
             first_run = _in_process(add_first_accounts, settings, manager.look_after)
             running = Running(

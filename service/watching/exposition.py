@@ -188,8 +188,7 @@ class Exposition:
                 found += read()
             except Exception as error:  # The other numbers are still useful.
                 log.warning("numbers could not be read", exc_info=error)
-        labelled = _Labelled(found, {"process": self.process, "slot": slot})
-        return generate_latest(labelled).decode()
+        return generate_latest(_Labelled(found, {"process": self.process, "slot": slot})).decode()
 
 
 class _Labelled(CollectorRegistry):

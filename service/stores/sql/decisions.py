@@ -428,8 +428,7 @@ class BulkDecisionStore(SqlStore):
     @transaction
     def begin(self, tx: sa.Connection, bulk_decision: BulkDecision) -> BulkDecision:
         """Add a bulk decision and log it; return the existing one if its id is known."""
-        values = _values(bulk_decision) | {"n_decided": 0}
-        is_new = insert_new(tx, strokes, values)
+        is_new = insert_new(tx, strokes, _values(bulk_decision) | {"n_decided": 0})
         kept = _get(tx, bulk_decision.id)
         insert_entries(tx, _entry_of(kept) if is_new else None)
         return kept

@@ -245,8 +245,7 @@ def insert_of_locked(tx: sa.Connection, new: Sequence[Delivery]) -> None:
     if not new:
         return
     # Row by row, so that `seq` follows the order of `new`.
-    rows = [delivery_values(delivery) for delivery in new]
-    tx.execute(insert_if_free(tx, deliveries), rows)
+    tx.execute(insert_if_free(tx, deliveries), [delivery_values(delivery) for delivery in new])
     _schedule_first(tx, sorted({delivery.comment_id for delivery in new}))
 
 

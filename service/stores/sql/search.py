@@ -371,8 +371,7 @@ def mark_for_index(tx: sa.Connection, ids: Sequence[CommentId]) -> None:
     """Mark comments, whose rows are locked or new, for indexing."""
     for some in chunks(ids):
         kept = sa.select(comments.c.id).where(comments.c.id.in_(some))
-        due = insert_if_free(tx, search_due).from_select(["comment_id"], kept)
-        tx.execute(due)
+        tx.execute(insert_if_free(tx, search_due).from_select(["comment_id"], kept))
 
 
 def leave_out(tx: sa.Connection, ids: Sequence[CommentId]) -> None:

@@ -165,7 +165,6 @@ def new_comment(
     """Return the comment to store, with address and e-mail replaced by keyed hashes."""
     post, author = given.post or schemas.PostRequest(), given.author or schemas.AuthorRequest()
     form = given.form or schemas.FormRequest()
-    excerpt = (post.excerpt or post.text or "")[:MAX_EXCERPT_CHARS]
     comment = Comment(
         id=CommentId(services.new_id("com")),
         site_id=site.id,
@@ -174,7 +173,7 @@ def new_comment(
         post=Post(
             url=post.url or None,
             title=post.title or None,
-            excerpt=excerpt or None,
+            excerpt=(post.excerpt or post.text or "")[:MAX_EXCERPT_CHARS] or None,
             published_at=post.published_at,
         ),
         author=Author(

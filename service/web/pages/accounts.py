@@ -74,8 +74,7 @@ def _acts_on(act: Callable[[User, User], ResponseReturnValue]) -> Callable[..., 
 @_acts_on
 def change_account(user: User, _me: User) -> ResponseReturnValue:
     set_access(user.id, services, **_read_access())
-    told = gettext("What this account may do has changed.")
-    return go_to("pages.account", told, user_id=user.id)
+    return go_to("pages.account", gettext("What this account may do has changed."), user_id=user.id)
 
 
 @pages.post("/accounts/<id:user_id>/reset", needs=Permission.MANAGE_ACCOUNTS)

@@ -36,8 +36,7 @@ def models() -> ResponseReturnValue:
 
 @pages.get("/models/progress", needs=Permission.MANAGE_MODELS)
 def models_progress() -> ResponseReturnValue:
-    now = services.clock()
-    one = _under_way(services.retrainings.recent(limit=RETRAININGS_SHOWN), now)
+    one = _under_way(services.retrainings.recent(limit=RETRAININGS_SHOWN), services.clock())
     if one is None:
         return {"under_way": ""}
     return {
