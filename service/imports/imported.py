@@ -97,7 +97,6 @@ def _short_url(given: object) -> object:
 
 
 def _not_future(given: object) -> object:
-    """Return a date that is not in the future, otherwise None."""
     is_past = isinstance(given, datetime) and given <= datetime.now(UTC) + MOST_AHEAD
     return given if is_past else None
 

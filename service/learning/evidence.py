@@ -149,7 +149,6 @@ class LearntForComment:
             self._by_lists[LIST_SIGNALS[one.kind]] += one.decisions
 
     def weight_of(self, name: str, *, prior: float) -> LearntWeight | None:
-        """See `LearntHere.weight_of`."""
         if name not in self._by_lists:
             return self._learnt.weight_of(name, prior=prior)
         decisions = self._by_lists[name]

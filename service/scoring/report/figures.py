@@ -255,7 +255,6 @@ _false_positive_rate = partial(share_of, interval=clopper_pearson)
 
 
 def _ordered(by: SliceBy, slices: Mapping[str, Sequence[int]]) -> list[str]:
-    """Return the names of slices in the order of the report."""
     if by is SliceBy.LENGTH:
         return sorted(slices, key=LENGTH_BUCKETS.index)
     if by in (SliceBy.SOURCE, SliceBy.HARDNESS):

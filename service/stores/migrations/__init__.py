@@ -100,7 +100,6 @@ def _create_if_new(connection: sa.Connection) -> bool:
 
 
 def _missing_steps(connection: sa.Connection) -> list[Script]:
-    """Return the steps that the database lacks, in order."""
     if _state(connection) is SchemaState.UNKNOWN:
         raise UnfitSchemaError(
             "this version does not know the database's schema: start the version of Slopsieve "
@@ -176,7 +175,6 @@ def _run_step_once(engine: sa.Engine, script: Script) -> None:
 
 
 def _run(connection: sa.Connection, script: Script) -> None:
-    """Run a step on the connection, in its transaction."""
     context = MigrationContext.configure(connection, opts={"target_metadata": metadata})
     with Operations.context(context):
         script.module.upgrade()

@@ -291,7 +291,6 @@ def _log(tx: sa.Connection, changed: Sequence[Decision]) -> None:
 
 
 def _with_comments(tx: sa.Connection, rows: Sequence[Row]) -> list[DecidedComment]:
-    """Return the decisions of these rows, in order, each with its comment."""
     ids = sorted({row.comment_id for row in rows})
     kept = rows_in(tx, sa.select(comments), comments.c.id, ids)
     found = {row.id: comment_from(row) for row in kept}

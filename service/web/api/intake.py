@@ -145,7 +145,6 @@ def _read_item(part: bytes | Json, key: str | None) -> NewComment | ModerationEr
 
 
 def _result(index: int, read: NewComment | ModerationError, added: Added | None) -> BatchResult:
-    """Return the result for a comment: accepted if it was added, else refused."""
     refusal = _refusal_of(added) if added else read
     problem = problem_of(refusal) if isinstance(refusal, ModerationError) else None
     comment_id = added.comment_id if added and not problem else None

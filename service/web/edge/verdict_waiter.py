@@ -130,7 +130,6 @@ class VerdictWaiter:
         return True
 
     def _look(self) -> None:
-        """Look for verdicts until all comments have theirs."""
         while True:
             with self._lock:
                 # Includes comments for which no request waits any more, because they are in line.

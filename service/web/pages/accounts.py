@@ -114,7 +114,6 @@ def _find(user_id: str) -> User:
 
 
 def _read_access() -> dict[str, Any]:
-    """Return the form's role and sites, and the signed-in user as actor."""
     sites = tuple(SiteId(chosen) for chosen in request.form.getlist("site"))
     return {
         "role": request.values.get("role", type=Role) or abort(HTTPStatus.BAD_REQUEST),
@@ -124,7 +123,6 @@ def _read_access() -> dict[str, Any]:
 
 
 def _said(error: InvalidInputError | ConflictError) -> str:
-    """Return the translated problem and its remedy."""
     if isinstance(error, InvalidInputError):
         fields = dict.fromkeys(problem.field for problem in error.problems)
         return " ".join(gettext(_PROBLEMS[field]) for field in fields)

@@ -151,7 +151,6 @@ def _show(refusal: str = "") -> ResponseReturnValue:
 
 
 def _under_way(recent: Sequence[Retraining], now: datetime) -> Retraining | None:
-    """Return the newest retraining that is queued or running."""
     asked = RetrainingState.ASKED
     return next((one for one in recent if one.state is asked or one.is_running(now)), None)
 
