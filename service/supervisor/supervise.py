@@ -33,7 +33,6 @@ from service.supervisor.valkey import EmbeddedValkey, put_log_back, set_log_asid
 
 log = logging.getLogger(__name__)
 
-
 _Result = TypeVar("_Result")
 
 _POLL_SECONDS = 0.05
