@@ -180,8 +180,7 @@ class DecisionStore(SqlStore):
         `deliveries` of other comments are skipped. If any were undone, the result of `act` is
         logged.
         """
-        comment_ids = [one.comment_id for one in decisions]
-        positions = lock_positions(tx, comments.c.id.in_(comment_ids))
+        positions = lock_positions(tx, comments.c.id.in_([one.comment_id for one in decisions]))
         undone = _mark_undone(tx, _id.in_([one.id for one in decisions]), by=by, at=at)
         ids = {one.comment_id for one in undone}
         messages = [one for one in deliveries if one.comment_id in ids]

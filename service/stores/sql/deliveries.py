@@ -164,8 +164,7 @@ class DeliveryStore(SqlStore):
         act: CountAct | None = None,
     ) -> int:
         """Have given-up deliveries tried again and log it; return how many."""
-        wanted = sorted(set(delivery_ids))
-        replayed = sum(_replay(tx, some, at) for some in chunks(wanted))
+        replayed = sum(_replay(tx, some, at) for some in chunks(sorted(set(delivery_ids))))
         insert_entries(tx, act(replayed) if act and replayed else None)
         return replayed
 
