@@ -38,8 +38,7 @@ def add_hook(
         secret=_new_secret(platform, services) if secret is None else secret,
         created_at=services.clock(),
     )
-    act = make_act(services, actor=actor, act="add hook", subject=hook.id)
-    services.inbound.add(hook, act=act)
+    services.inbound.add(hook, act=make_act(services, actor=actor, act="add hook", subject=hook.id))
     return hook
 
 

@@ -79,8 +79,7 @@ def submit_version(
                 return newest.comment.id
             if _is_overtaken(newest, comment, recovers=recovers):
                 return None
-        name = versioned(comment.site_comment_id, len(ids) + 1)
-        version = replace(comment, site_comment_id=name)
+        version = replace(comment, site_comment_id=versioned(comment.site_comment_id, len(ids) + 1))
         if ids:
             version = _edited(version, newest, by=by, by_staff=by_staff)
         added = submit_comments(

@@ -71,8 +71,7 @@ class Readings:
     monotonic: Callable[[], float] = time.monotonic
 
     def __post_init__(self) -> None:
-        workers = max(1, len(self.parts))
-        self._pool = ThreadPoolExecutor(workers, thread_name_prefix="readings")
+        self._pool = ThreadPoolExecutor(max(1, len(self.parts)), thread_name_prefix="readings")
 
     def look(self) -> list[Metric]:
         """Return the numbers of all parts. Only one thread at a time may call this."""

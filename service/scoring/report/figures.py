@@ -325,8 +325,6 @@ def _confusion(is_spam: Flags, outcome: np.ndarray) -> Confusion:
         for part in (outcome[~is_spam], outcome[is_spam])
     )
     n_ham, n_spam = sum(ham.values()), sum(spam.values())
-    unsure = ham[Outcome.UNSURE] + spam[Outcome.UNSURE]
-    called_spam = ham[Outcome.SPAM] + spam[Outcome.SPAM]
     return Confusion(
         ham=ham,
         spam=spam,
@@ -335,8 +333,8 @@ def _confusion(is_spam: Flags, outcome: np.ndarray) -> Confusion:
         spam_missed=share_of(spam[Outcome.HAM], n_spam),
         ham_unsure=share_of(ham[Outcome.UNSURE], n_ham),
         spam_unsure=share_of(spam[Outcome.UNSURE], n_spam),
-        unsure=share_of(unsure, n_ham + n_spam),
-        precision=share_of(spam[Outcome.SPAM], called_spam),
+        unsure=share_of(ham[Outcome.UNSURE] + spam[Outcome.UNSURE], n_ham + n_spam),
+        precision=share_of(spam[Outcome.SPAM], ham[Outcome.SPAM] + spam[Outcome.SPAM]),
     )
 
 
