@@ -27,12 +27,12 @@ def dies_with_us(program: str, *arguments: str, niceness: int = 0) -> tuple[str,
     return (sys.executable, "-I", "-S", "-c", _LAUNCH, *given)
 
 
-def die_with(parent: int, how: signal.Signals) -> None:
-    """Send this process the signal `how` as soon as `parent` has ended, for any reason."""
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(how))
+def die_with(parent: int) -> None:
+    """Kill this process as soon as `parent` has ended, for any reason."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL))
     # The parent may have ended before the call above.
     if os.getppid() != parent:
-        os.kill(os.getpid(), how)
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 def set_process_name(name: str) -> None:

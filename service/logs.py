@@ -80,8 +80,7 @@ def line_of_another(process: str, text: str) -> str:
     if text.startswith("{") and text.endswith("}"):
         return text
     at = datetime.now(UTC).isoformat(timespec="milliseconds")
-    words = _one_line(text)
-    return json.dumps({"time": at, "level": "INFO", "event": words, "process": process})
+    return json.dumps({"time": at, "level": "INFO", "event": _one_line(text), "process": process})
 
 
 def configure_logging(form: LogFormat = LogFormat.TEXT, *, process: str = "") -> None:

@@ -50,9 +50,8 @@ Listed = Annotated[tuple[_Item, ...], NoDecode, BeforeValidator(_split)]
 
 def _host_and_port(given: str) -> str:
     host, separator, port = given.rpartition(":")
-    bare = host.removeprefix("[").removesuffix("]")
     with suppress(ValueError):
-        ipaddress.ip_address(bare)
+        ipaddress.ip_address(host.removeprefix("[").removesuffix("]"))
         if separator and port.isdecimal() and int(port) <= 65_535:
             return given
     raise ValueError(f"{given!r} is no address and port, such as 127.0.0.1:9464 or [::]:9464")

@@ -20,7 +20,7 @@ from service.domain.comment import (
     SiteId,
 )
 from service.domain.decision import Decision, Ruling
-from service.domain.delivery import Delivery, DeliveryAttempt, DeliveryForm, EventKind
+from service.domain.delivery import Delivery, DeliveryAttempt, DeliveryForm, Endpoint, EventKind
 from service.domain.form import FormBehaviour, FormToken
 from service.domain.list_entry import Effect, EntryKind, ListEntry
 from service.domain.verdict import Outcome, Signal, Span, Verdict, WeighedSignal
@@ -158,6 +158,11 @@ def make_report(comment_id: CommentId | None, label: Label = Label.HAM, **change
 def add_appeal(stores, comment_id: CommentId, text: str = "It is mine.") -> bool:
     act = AuditEntry(at=NOW, actor="author", act="appeal", subject=comment_id)
     return stores.reports.appeal(comment_id, text, act=act)
+
+
+def put_endpoint(endpoints, endpoint: Endpoint) -> None:
+    """Set a site's endpoint, whatever it was before."""
+    endpoints.change(endpoint.site_id, lambda _: endpoint)
 
 
 def make_delivery(comment_id: CommentId, **changes) -> Delivery:

@@ -214,8 +214,7 @@ def _site(address: str, known: frozenset[str], post: str) -> Iterator[str]:
     if not domain:
         return
     if domain in _MESSENGERS:
-        name = "".join(_path_parts(address, host)[:1])
-        yield from _handle(name)
+        yield from _handle("".join(_path_parts(address, host)[:1]))
     elif domain in _PLATFORMS or host in _PLATFORMS or is_public_suffix(host.removeprefix("www.")):
         parts = _path_parts(address, host)
         video = _VIDEO.search(address[:2_048])

@@ -59,8 +59,7 @@ def backup_command(file: str) -> None:
         try:
             _copy_database(folder.database_file, copied)
             with output.open_whole(file, mode=PRIVATE_FILE) as stream:
-                parts = backup_archive.find_parts(folder, copied)
-                count = backup_archive.write(stream, parts)
+                count = backup_archive.write(stream, backup_archive.find_parts(folder, copied))
         except ModelVersionError as error:
             msg = f"{error}. slopsieve models list, and promote a version that is whole"
             raise _not_backed_up(msg) from error

@@ -92,11 +92,10 @@ def _answering(base_url: str, *, as_what: str) -> Iterator[None]:
         msg = f"{base_url} answered {error.code}; is this {as_what}?"
         raise click.ClickException(msg) from None
     except OSError:
-        msg = (
+        raise click.ClickException(
             f"nothing answers at {base_url}; start it with `slopsieve up`, or name its address "
             "with --url or SLOPSIEVE_PORT"
-        )
-        raise click.ClickException(msg) from None
+        ) from None
 
 
 def _post(rows: Sequence[Row], base_url: str, secret: str) -> list[CommentId]:

@@ -38,7 +38,6 @@ _STOPPED = 130
 _EXIT_CODES = {RetrainingState.STOPPED: _STOPPED, RetrainingState.FAILED: 1}
 _MOST_IDS_SHOWN = 10
 
-
 models_group = click.Group("models")
 
 

@@ -145,7 +145,6 @@ def find_installation(settings: Settings) -> DataFolder:
 
 
 def _is_new(settings: Settings, folder: DataFolder) -> bool:
-    """Return True if the folder holds no installation yet."""
     if settings.database_url is None:
         return not folder.database_file.exists()
     return settings.secret_key is None and not folder.key_file.exists()

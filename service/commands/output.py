@@ -93,7 +93,6 @@ def print_rows(rows: Sequence[Mapping[str, object]], *, empty: str = "") -> None
 
 
 def _cell(value: object) -> str:
-    """Return a value as text; of a mapping, only the true values."""
     if isinstance(value, Mapping):
         return ", ".join(f"{name}: {plain(one)}" for name, one in value.items() if one)
     return plain(value)
@@ -115,7 +114,6 @@ def one_line(text: str) -> str:
 
 
 def _table(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the rows as aligned lines, without empty columns."""
     filled = [column for column in zip(*rows, strict=True) if any(column[1:])]
     widths = [max(map(_width, column)) for column in filled]
     return [

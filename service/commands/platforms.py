@@ -33,7 +33,6 @@ _file_option = partial(
 )
 _event_option = partial(click.option, "--event", "events", multiple=True)
 
-
 hooks_group = click.Group("hooks")
 
 

@@ -122,7 +122,6 @@ def _read(file: str, tally: Tally) -> Iterator[Archived]:
 
 
 def _decided(site_name: str, services: Services) -> Iterator[Archived]:
-    """Yield a site's comments that people decided."""
     site = opening.find_site(site_name, services)
     find = services.decisions.find_in_force
     for one in all_items(lambda after: find(after=after, limit=200), first=0):

@@ -19,7 +19,6 @@ from service.ports.services import Services
 
 _switch = partial(click.option, default=None)
 
-
 sites_group = click.Group("sites")
 
 

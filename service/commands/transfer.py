@@ -343,8 +343,7 @@ def export_command(
 
 
 def _all_published(site: Site, services: Services) -> Iterator[PublishedComment]:
-    cases = _all_cases(site, services)
-    shown = (one for case in cases if (one := as_published(case)))
+    shown = (one for case in _all_cases(site, services) if (one := as_published(case)))
     while batch := list(islice(shown, _PAGE)):
         yield from link_replies(batch, site, services)
 

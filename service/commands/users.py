@@ -20,7 +20,6 @@ _site_option = click.option(
     help="A site that it sees, by name or id; may be repeated. By default all.",
 )
 
-
 users_group = click.Group("users")
 
 

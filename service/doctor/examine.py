@@ -89,7 +89,6 @@ def safely(check: str, ask: Callable[[], Iterable[Finding]]) -> Iterator[Finding
 
 
 def _database_file(settings: Settings) -> Path | None:
-    """Return the database's file, None if it is on a server."""
     if settings.database_url is None:
         return DataFolder(settings.data_dir, prove=False).database_file
     scheme, _, path = settings.database_url.get_secret_value().partition(":///")

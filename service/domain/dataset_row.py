@@ -58,8 +58,7 @@ def comment_from_row(row: Mapping[str, object]) -> Comment:
     """
     comment_id, text = row.get("id"), row.get("text")
     if not isinstance(comment_id, str) or not comment_id or not isinstance(text, str):
-        msg = f"a record needs the strings 'id' and 'text', got id {comment_id!r}"
-        raise ValueError(msg)
+        raise ValueError(f"a record needs the strings 'id' and 'text', got id {comment_id!r}")
     email, excerpt = _text(row, "author_email"), _text(row, "post_excerpt")
     # Some sources keep only the domain of the author's URL.
     domain = _text(row, "author_url_domain")

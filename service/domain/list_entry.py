@@ -72,9 +72,6 @@ class ListEntry:
     def is_in_force(self, at: datetime) -> bool:
         return self.removed_at is None and (self.expires_at is None or at < self.expires_at)
 
-    def is_for(self, site_id: SiteId) -> bool:
-        return self.site_id is None or self.site_id == site_id
-
     @property
     def instruction(self) -> Instruction:
         return Instruction(

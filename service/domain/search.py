@@ -186,8 +186,7 @@ def parse_search(line: str, *, sites: Collection[str] | None = None) -> SearchQu
             problems += error.problems
     first, last = days.get(FROM), days.get(TO)
     if first and last and first > last:
-        remedy = "write the earlier day after from:"
-        problems.append(Problem(FROM, "is after the last day", remedy))
+        problems.append(Problem(FROM, "is after the last day", "write the earlier day after from:"))
     if problems:
         raise InvalidInputError(list(dict.fromkeys(problems)))
     return SearchQuery(

@@ -260,7 +260,6 @@ def _network(parsed: IpAddress, bits: int) -> str:
 
 
 def _keyed(values: dict[str, str | None], secret: bytes) -> Sender:
-
     def key(kind: str) -> str | None:
         # JSON may contain a lone surrogate, which UTF-8 cannot encode.
         raw = f"{kind}:{values.get(kind)}".encode("utf-8", "surrogatepass")

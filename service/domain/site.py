@@ -48,15 +48,13 @@ class SiteSettings:
         for name in ("ham_cutoff", "spam_cutoff"):
             value = getattr(self, name)
             if value is not None and not 0.0 <= value <= 1.0:
-                msg = f"{name} must be a probability in [0, 1], got {value}"
-                raise ValueError(msg)
+                raise ValueError(f"{name} must be a probability in [0, 1], got {value}")
         if not 0 <= self.undo_seconds <= MAX_UNDO_SECONDS:
             msg = f"undo_seconds must lie in [0, {MAX_UNDO_SECONDS}], got {self.undo_seconds}"
             raise ValueError(msg)
         low, high = self.ham_cutoff, self.spam_cutoff
         if low is not None and high is not None and low > high:
-            msg = f"ham_cutoff {low} must not lie above spam_cutoff {high}"
-            raise ValueError(msg)
+            raise ValueError(f"ham_cutoff {low} must not lie above spam_cutoff {high}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

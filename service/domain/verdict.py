@@ -73,8 +73,7 @@ class Span:
 
     def __post_init__(self) -> None:
         if not 0 <= self.start < self.end:
-            msg = f"a span needs 0 <= start < end, got [{self.start}, {self.end})"
-            raise ValueError(msg)
+            raise ValueError(f"a span needs 0 <= start < end, got [{self.start}, {self.end})")
 
 
 def span_pairs(spans: Iterable[Span]) -> list[list[int]]:
@@ -98,8 +97,7 @@ class Signal:
 
     def __post_init__(self) -> None:
         if not 0.0 < self.strength <= 1.0:
-            msg = f"signal {self.name}: strength must be in (0, 1], got {self.strength}"
-            raise ValueError(msg)
+            raise ValueError(f"signal {self.name}: strength must be in (0, 1], got {self.strength}")
         if any(a >= b for a, b in pairwise((0, *self.boundaries))):
             msg = f"signal {self.name}: boundaries must ascend from 1, got {self.boundaries}"
             raise ValueError(msg)
@@ -170,11 +168,9 @@ class Verdict:
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.p_spam <= 1.0 or math.isnan(self.p_spam):
-            msg = f"p_spam must be in [0, 1], got {self.p_spam}"
-            raise ValueError(msg)
+            raise ValueError(f"p_spam must be in [0, 1], got {self.p_spam}")
         if (self.degraded_by or self.held_by) and self.outcome is not Outcome.UNSURE:
-            msg = f"a degraded or held verdict must be unsure, got {self.outcome}"
-            raise ValueError(msg)
+            raise ValueError(f"a degraded or held verdict must be unsure, got {self.outcome}")
         followed = self.followed
         if followed and self.outcome is not _OUTCOME_OF[followed.effect]:
             msg = f"a verdict that follows {followed.effect} entries cannot be {self.outcome}"

@@ -20,6 +20,5 @@ def webhook_key(secret: str) -> bytes:
     except ValueError:
         key = b""
     if not secret.startswith(_PREFIX) or not _MIN_BYTES <= len(key) <= _MAX_BYTES:
-        msg = f"give {_PREFIX} and the base64 of {_MIN_BYTES} to {_MAX_BYTES} bytes"
-        raise ValueError(msg)
+        raise ValueError(f"give {_PREFIX} and the base64 of {_MIN_BYTES} to {_MAX_BYTES} bytes")
     return key

@@ -64,8 +64,7 @@ def read_written_at(*given: object) -> object:
     there = [date for date in given if date not in (None, "")]
     for date in there:
         plain = str(date).strip().replace("/", "-").removesuffix(" UTC")
-        moment = read_any_moment(plain) or _unix_time(plain) or _mail_date(plain)
-        if known := known_date(moment):
+        if known := known_date(read_any_moment(plain) or _unix_time(plain) or _mail_date(plain)):
             return known
     return there[0] if there else None
 
@@ -98,7 +97,6 @@ def _short_url(given: object) -> object:
 
 
 def _not_future(given: object) -> object:
-    """Return a date that is not in the future, otherwise None."""
     is_past = isinstance(given, datetime) and given <= datetime.now(UTC) + MOST_AHEAD
     return given if is_past else None
 

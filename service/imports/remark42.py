@@ -42,6 +42,5 @@ def _read(number: int, row: Mapping[str, object]) -> Entry:
 
 
 def _words(group: object, name: str) -> str:
-    """Return a member that is a string, otherwise an empty string."""
     found = group.get(name) if isinstance(group, Mapping) else None
     return found if isinstance(found, str) else ""

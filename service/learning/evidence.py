@@ -87,8 +87,7 @@ class LocalEvidence:
     def learn(self, pieces: Iterable[Piece], *, is_spam: bool, weight: float) -> None:
         for name, strength, beside in pieces:
             if strength > 0.0:
-                point = _Point(strength, beside, is_spam, weight)
-                self._points.setdefault(name, []).append(point)
+                self._points.setdefault(name, []).append(_Point(strength, beside, is_spam, weight))
         self._moved.clear()
 
     def weight_of(self, name: str, *, prior: float) -> LearntWeight | None:
@@ -150,7 +149,6 @@ class LearntForComment:
             self._by_lists[LIST_SIGNALS[one.kind]] += one.decisions
 
     def weight_of(self, name: str, *, prior: float) -> LearntWeight | None:
-        """See `LearntHere.weight_of`."""
         if name not in self._by_lists:
             return self._learnt.weight_of(name, prior=prior)
         decisions = self._by_lists[name]

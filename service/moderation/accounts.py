@@ -162,8 +162,7 @@ def find_user(name: str, services: Services) -> User:
     """Return the account with this name. Raises `NotFoundError` if there is none."""
     user = services.users.find(name)
     if user is None:
-        msg = f"there is no moderator called {name!r}"
-        raise NotFoundError(msg)
+        raise NotFoundError(f"there is no moderator called {name!r}")
     return user
 
 

@@ -201,11 +201,10 @@ def signed_callback(endpoint: Endpoint | None) -> Endpoint:
     if endpoint is None:
         raise NotFoundError("this site has no callback")
     if endpoint.form.is_call:
-        msg = (
+        raise ConflictError(
             f"this site has no callback but, in its place, {endpoint.form.value}; "
             "whoever runs the server changes that with `slopsieve callbacks`"
         )
-        raise ConflictError(msg)
     return endpoint
 
 

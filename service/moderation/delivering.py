@@ -183,8 +183,7 @@ def apply_decision(
     outcome = services.notifier.apply(delivery, endpoint, act)
     undone = act.act is Act.RESTORE or outcome.settled
     if outcome.delivered and not undone:
-        applied = Applied(site_id=delivery.site_id, site_comment_id=key, certain=True)
-        services.applied.put(applied)
+        services.applied.put(Applied(site_id=delivery.site_id, site_comment_id=key, certain=True))
     elif outcome.delivered or (not undone and known is None and not outcome.uncertain):
         services.applied.remove(delivery.site_id, key)
     pause(outcome, endpoint, services)

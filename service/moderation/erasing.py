@@ -33,9 +33,8 @@ def find_person(
     name: str | None = None,
 ) -> Person:
     """Return a person's keys, older ones too. Raises `InvalidInputError`."""
-    secrets = services.sender_secrets
     try:
-        made = make_sender(secrets=secrets, address=address, email=email, name=name)
+        made = make_sender(secrets=services.sender_secrets, address=address, email=email, name=name)
     except ValueError:
         remedy = "give one such as 192.0.2.7 or 2001:db8::7"
         raise invalid_input("--address", "is not an IP address", remedy) from None

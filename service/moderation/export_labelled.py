@@ -74,7 +74,6 @@ class _RowBuilder:
 
     def row(self, case: Case, decision: Decision) -> dict[str, Any]:
         comment, verdict = case.comment, case.verdict
-        written_at = comment.written_at or comment.received_at
         # The address itself is not for training.
         url = (comment.post.url or "").encode("utf-8", "surrogatepass")
         post_id = None if comment.post.url is None else hashlib.sha256(url).hexdigest()[:16]
@@ -99,7 +98,7 @@ class _RowBuilder:
                 "token": comment.form.token,
             },
             "lang": comment.language,
-            "date": written_at.isoformat(timespec="seconds"),
+            "date": (comment.written_at or comment.received_at).isoformat(timespec="seconds"),
             "source": f"site:{comment.site_id}",
             "campaign": case.campaign_id,
             "rulings": [

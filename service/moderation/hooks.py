@@ -38,8 +38,7 @@ def add_hook(
         secret=_new_secret(platform, services) if secret is None else secret,
         created_at=services.clock(),
     )
-    act = make_act(services, actor=actor, act="add hook", subject=hook.id)
-    services.inbound.add(hook, act=act)
+    services.inbound.add(hook, act=make_act(services, actor=actor, act="add hook", subject=hook.id))
     return hook
 
 
@@ -59,8 +58,7 @@ def revoke_hook(hook_id: str, services: Services, *, actor: str) -> InboundHook:
     """End a hook at once: its platform gets 410. Raises `NotFoundError`."""
     known = services.inbound.get(hook_id)
     if known is None:
-        msg = f"there is no hook {hook_id!r}; `slopsieve hooks list` names them"
-        raise NotFoundError(msg)
+        raise NotFoundError(f"there is no hook {hook_id!r}; `slopsieve hooks list` names them")
     if known.revoked_at is not None:
         return known
     act = make_act(services, actor=actor, act="revoke hook", subject=hook_id)
@@ -81,8 +79,7 @@ def _check(secret: str, platform: Platform) -> None:
         try:
             webhook_key(secret)
         except ValueError as error:
-            problem = "is no Standard Webhooks secret"
-            raise invalid_input("secret", problem, str(error)) from None
+            raise invalid_input("secret", "is no Standard Webhooks secret", str(error)) from None
     elif not _MIN_SECRET_CHARS <= len(secret) <= _MAX_SECRET_CHARS or not secret.isprintable():
         raise invalid_input(
             "secret",

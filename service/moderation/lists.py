@@ -99,10 +99,9 @@ def _network(given: str, secrets: SenderSecrets) -> Recognised | Problem:
             "is of a width that no comment can be compared with",
             "give an IPv4 /16 to /24, an IPv6 /40 to /48 or /56 to /64, or a single address",
         )
-    parts = network.subnets(new_prefix=kept[0])
     return _keyed(
         sender.wide_network_key if kept[0] == _WIDTHS6[0][2] else sender.network_key
-        for part in parts
+        for part in network.subnets(new_prefix=kept[0])
         for sender in make_sender(secrets=secrets, address=str(part.network_address)).generations
     )
 

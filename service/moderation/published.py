@@ -29,11 +29,10 @@ def list_published(
     Raises `NotFoundError` unless the site's feed is switched on.
     """
     if not site.settings.public_feed:
-        msg = (
+        raise NotFoundError(
             "This site's comments are not for everybody to read; its owner may switch that on "
             "with `slopsieve sites set SITE --public-feed` or on the site's page."
         )
-        raise NotFoundError(msg)
     addresses = addresses_of(post, site.settings.blog)
     found = services.cases.published(site.id, addresses, offset=(page - 1) * PAGE, limit=PAGE + 1)
     return link_replies(found[:PAGE], site, services), len(found) > PAGE

@@ -50,8 +50,7 @@ def list_for_review(
     `site_ids` None means all sites. Raises `InvalidInputError` for an invalid cursor.
     """
     order = order or _ORDERS.get(tab, Order.NEWEST)
-    criteria = _criteria(tab, site_ids)
-    return services.cases.page(criteria, order=order, cursor=cursor, limit=limit)
+    return services.cases.page(_criteria(tab, site_ids), order=order, cursor=cursor, limit=limit)
 
 
 def count_tab(tab: Tab, services: Services, *, site_ids: tuple[SiteId, ...] | None) -> int:
@@ -116,7 +115,6 @@ _MAX_EXPORTED = 1_000_000
 _PORTION = 200
 # So that comments received at this very moment are found.
 _MOMENT = timedelta(microseconds=1)
-
 
 _Sites = tuple[SiteId, ...] | None
 
@@ -189,8 +187,7 @@ def decide_found(
     ids = services.search.ids(query, site_ids=site_ids, limit=MAX_DECIDED + 1)
     if len(ids) > MAX_DECIDED:
         problem = f"finds more than {MAX_DECIDED:,} comments"
-        remedy = "narrow the search before you decide all of them"
-        raise invalid_input("q", problem, remedy)
+        raise invalid_input("q", problem, "narrow the search before you decide all of them")
     is_repeat = False
     with suppress(NotFoundError):
         is_repeat = bool(bulk_decision_id and services.bulk_decisions.get(bulk_decision_id))

@@ -93,8 +93,7 @@ def decide_and_list(
     comment = services.cases.get(comment_id).comment
     traits = [trait for trait in traits_of(comment, effect, services) if trait.name in what]
     if len(traits) < len(set(what)):
-        problem = "names what this comment does not have"
-        raise invalid_input("what", problem, "reload the comment")
+        raise invalid_input("what", "names what this comment does not have", "reload the comment")
     ruling = Ruling.REJECT if effect is Effect.BLOCK else Ruling.APPROVE
     seen = () if seen_decision_id is None else (seen_decision_id,)
     case = decide_comment(comment_id, ruling, services, decided_by=by, instead_of=seen)

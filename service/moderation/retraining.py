@@ -215,8 +215,7 @@ def _train(
         services.retrainings.put(stopped)
         return stopped
     except TrainingFailedError as error:
-        failed = replace(latest, state=RetrainingState.FAILED, problem=str(error))
-        return _put_end(failed, services)
+        return _put_end(replace(latest, state=RetrainingState.FAILED, problem=str(error)), services)
     ended = replace(latest, state=RetrainingState.ENDED, share_done=1.0, report=report)
     ended = _put_end(ended, services)
     runs.keep_report_alone(running.id)
@@ -226,8 +225,7 @@ def _train(
 def promote_retrained(retraining: Retraining, services: Services, *, by: str) -> Retraining:
     """Let a candidate serve. Raises `ConflictError` after an answer, or as `promote_version`."""
     if retraining.version is None:
-        msg = f"retraining {retraining.id} has no candidate"
-        raise ConflictError(msg)
+        raise ConflictError(f"retraining {retraining.id} has no candidate")
     promoted = services.retrainings.answer(
         retraining.id, Answer.PROMOTED, by=by, at=services.clock()
     )

@@ -79,8 +79,7 @@ def submit_version(
                 return newest.comment.id
             if _is_overtaken(newest, comment, recovers=recovers):
                 return None
-        name = versioned(comment.site_comment_id, len(ids) + 1)
-        version = replace(comment, site_comment_id=name)
+        version = replace(comment, site_comment_id=versioned(comment.site_comment_id, len(ids) + 1))
         if ids:
             version = _edited(version, newest, by=by, by_staff=by_staff)
         added = submit_comments(
@@ -217,8 +216,7 @@ def withdraw_comment(
 
     Verdict, decisions and log stay. Raises `NotFoundError` if it is unknown or another site's.
     """
-    case = services.cases.get(comment_id, site_id=site_id)
-    if case.withdrawn_at is not None:
+    if services.cases.get(comment_id, site_id=site_id).withdrawn_at is not None:
         return False
     act = make_act(services, actor=by, act="withdraw", subject=comment_id)
     withdraw([comment_id], services, at=act.at, act=lambda new: act if new else None)

@@ -48,8 +48,7 @@ def add_site(
     name = name.strip()
     if not name or len(name) > _MAX_NAME_CHARS or not is_printable(name):
         remedy = f"give 1 to {_MAX_NAME_CHARS} printable characters"
-        problem = "is empty, too long or has unprintable characters"
-        raise invalid_input("name", problem, remedy)
+        raise invalid_input("name", "is empty, too long or has unprintable characters", remedy)
     site = Site(id=SiteId(services.new_id("site")), name=name, created_at=services.clock())
     issued = [_new_key(site.id, services, is_akismet=one) for one in sorted({False, akismet})]
     done = [("add site", site.id), *((_ISSUE[one.key.is_akismet], one.key.id) for one in issued)]

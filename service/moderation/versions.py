@@ -27,22 +27,10 @@ _REFUSED_KEPT = 5
 PROMOTED = "promote model version"
 
 
-def promote_version(name: str, services: Services, *, by: str) -> str:
-    """Let a version serve within seconds; return its name.
-
-    Raises `NotFoundError`, `ConflictError` if unusable.
-    """
+def promote_version(name: str, services: Services, *, by: str) -> None:
+    """Let a version serve within seconds. Raises `NotFoundError`, `ConflictError` if unusable."""
     before = services.versions.promote(name)
     record_act(services, actor=by, act=PROMOTED, subject=name, detail=f"before: {before or 'none'}")
-    return name
-
-
-def roll_back(services: Services, *, by: str) -> str:
-    """Promote the version before the current one; return its name. Raises `ConflictError`."""
-    previous = services.versions.previous()
-    if previous is None:
-        raise ConflictError("no version was current before this one")
-    return promote_version(previous, services, by=by)
 
 
 def tidy_versions(services: Services, *, keep: int = _REFUSED_KEPT) -> int:

@@ -81,7 +81,6 @@ def send_mail(
 
 
 def _connect(server: MailServer, tls: Callable[[], ssl.SSLContext], seconds: float) -> smtplib.SMTP:
-    """Connect, encrypt and log in as the URL specifies."""
     if server.scheme == "smtps":
         smtp: smtplib.SMTP = smtplib.SMTP_SSL(
             server.host, server.port, timeout=seconds, context=tls()

@@ -85,7 +85,6 @@ def exchange(
 
 
 def _connect(addresses: Sequence[IPAddress], port: int, deadline: Deadline) -> socket.socket:
-    """Return a connection to the first address that accepts one."""
     tried = addresses[:_MAX_TRIED]
     failure: OSError = OSError()
     for number, address in enumerate(tried):
@@ -128,7 +127,6 @@ def _request(
 
 
 def _read(connection: socket.socket, speaker: h11.Connection, deadline: Deadline) -> HttpAnswer:
-    """Return the response, within the limits of size and time."""
     room = _MAX_ANSWER_BYTES
     while True:
         event = speaker.next_event()

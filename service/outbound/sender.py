@@ -70,7 +70,6 @@ class HttpSiteNotifier:
     )
 
     def refuse(self, url: str) -> str | None:
-        """See `SiteNotifier.refuse`."""
         try:
             guard.parse_target(url, self.rules)
         except guard.RefusedError as error:
@@ -78,7 +77,6 @@ class HttpSiteNotifier:
         return None
 
     def send(self, delivery: Delivery, endpoint: Endpoint | None) -> SendOutcome:
-        """See `SiteNotifier.send`."""
         began_at, began = self.clock(), time.monotonic()
         body = delivery.payload.encode()
         if endpoint is None and delivery.form is not DeliveryForm.AKISMET:
@@ -94,7 +92,6 @@ class HttpSiteNotifier:
         return _outcome(delivery, outcome, began_at, time.monotonic() - began)
 
     def apply(self, delivery: Delivery, endpoint: Endpoint, act: PlatformAct) -> SendOutcome:
-        """See `SiteNotifier.apply`."""
         began_at, began = self.clock(), time.monotonic()
         outcome = PLATFORMS[endpoint.form](act, endpoint, self.call, self.clock())
         return _outcome(delivery, outcome, began_at, time.monotonic() - began)
@@ -133,7 +130,6 @@ class HttpSiteNotifier:
         return CallOutcome(answer=answer, problem=problem, was_sent=True)
 
     def _addresses(self, target: guard.Target, deadline: Deadline) -> Sequence[guard.IPAddress]:
-        """Return the addresses to connect to, resolved once and checked."""
         if target.address is not None:
             return [target.address]
         try:

@@ -113,8 +113,7 @@ def readiness_checks(wired: Wired) -> Checks:
             oldest = services.figures.oldest_unjudged()
         except StoreUnavailableError as error:
             return fail("judging", str(error), checks.remedy_for_database(error))
-        now = services.clock()
-        return checks.judge_progress(live_workers(client), oldest=oldest, now=now)
+        return checks.judge_progress(live_workers(client), oldest=oldest, now=services.clock())
 
     return {
         "database": database,

@@ -182,8 +182,6 @@ def retraining_job(wired: Wired) -> Job:
 
 
 def _while_any(run: Callable[[], int]) -> Callable[[ShouldContinue], int]:
-    """Return a run that repeats `run` until it finds nothing."""
-
     def portions(should_continue: ShouldContinue) -> int:
         done = some = run()
         while some and should_continue():

@@ -121,9 +121,8 @@ def _circuits(wired: Wired) -> Iterator[Metric]:
 
 
 def _pool(wired: Wired) -> Iterator[Metric]:
-    pool = wired.engine.pool
     for state, count in (("in_use", "checkedout"), ("idle", "checkedin")):
-        yield _number("database_connections", getattr(pool, count, int)(), state=state)
+        yield _number("database_connections", getattr(wired.engine.pool, count, int)(), state=state)
 
 
 def _queue(wired: Wired) -> Iterator[Metric]:
@@ -155,8 +154,7 @@ def _processes(wired: Wired) -> Iterator[Metric]:
     trainers = [status for status in background if status.retrains]
     for kind, alive in (("worker", workers), ("background", background), ("trainer", trainers)):
         yield _number("processes_alive", len(alive), kind=kind)
-    without_model = sum(status.problem is not None for status in workers)
-    yield _number("workers_without_model", without_model)
+    yield _number("workers_without_model", sum(status.problem is not None for status in workers))
 
 
 def _history(wired: Wired) -> Iterator[Metric]:

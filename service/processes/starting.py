@@ -1,7 +1,6 @@
 """Starts a process for `slopsieve up`, or prints one line with the reason why it cannot."""
 
 import argparse
-import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,7 +28,7 @@ def starting(process: str) -> Iterator[tuple[Settings, int | None]]:
     name = "api" if process == "app" else process
     set_process_name(name)
     if given.parent:
-        die_with(given.parent, signal.SIGKILL)
+        die_with(given.parent)
     try:
         settings = load_settings()
         configure_logging(settings.log_format, process=name)

@@ -71,8 +71,7 @@ def make_worker(wired: Wired) -> Any:
         model = services.current_model().version
         return WorkerStatus(model=model, problem=wired.models.problem, judged_at=judged_at)
 
-    heartbeat = Heartbeat(wired.valkey, WORKERS, describe)
-    app = make_celery(wired.valkey_url, judge, heartbeat)
+    app = make_celery(wired.valkey_url, judge, Heartbeat(wired.valkey, WORKERS, describe))
     return app.Worker(
         pool="solo",
         loglevel="WARNING",

@@ -224,8 +224,7 @@ def _content(comment: Comment) -> Iterator[RecordName]:
     for fingerprint in fingerprints_of(comment.text):
         name = f"{Kind.CONTENT}:{fingerprint}"
         versions = _versions(name, comment) if comment.edit or not keys else ()
-        own = _own(name, *keys)
-        yield RecordName(kind=Kind.CONTENT, name=name, own=own, versions=versions)
+        yield RecordName(kind=Kind.CONTENT, name=name, own=_own(name, *keys), versions=versions)
 
 
 def _keys_of_person(comment: Comment) -> list[str]:

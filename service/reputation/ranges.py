@@ -61,7 +61,6 @@ class EntryCollector:
     )
 
     def __len__(self) -> int:
-        """Return the number of imported entries."""
         return len(self._columns[0]) + len(self._columns[2]) + len(self._columns[-1])
 
     def add(self, version: int, start: int, end: int) -> None:

@@ -23,8 +23,7 @@ def conformal_hits(count: int, rate: float) -> int:
 def allowed_of(count: int, rate: float) -> int:
     """Return how many of `count` a rate allows. Raise `ValueError` for a rate outside [0, 1]."""
     if not 0.0 <= rate <= 1.0:
-        msg = f"a promised rate must be in [0, 1], got {rate}"
-        raise ValueError(msg)
+        raise ValueError(f"a promised rate must be in [0, 1], got {rate}")
     # 0.07 x 100 is 7.000000000000001 and 0.29 x 100 is 28.999999999999996: forgive the last digit.
     return math.floor(count * rate + 1e-9)
 
@@ -36,11 +35,9 @@ def clopper_pearson(hits: int, count: int, *, confidence: float = 0.95) -> tuple
     0 < confidence < 1.
     """
     if not 0 <= hits <= count:
-        msg = f"hits must lie between 0 and the count, got {hits} of {count}"
-        raise ValueError(msg)
+        raise ValueError(f"hits must lie between 0 and the count, got {hits} of {count}")
     if not 0.0 < confidence < 1.0:
-        msg = f"confidence must be between 0 and 1, got {confidence}"
-        raise ValueError(msg)
+        raise ValueError(f"confidence must be between 0 and 1, got {confidence}")
     tail = (1.0 - confidence) / 2
     low = _beta_quantile(tail, hits, count - hits + 1) if hits else 0.0
     high = _beta_quantile(1.0 - tail, hits + 1, count - hits) if hits < count else 1.0

@@ -74,7 +74,6 @@ def percent(p: float) -> str:
 
 
 def _headline(verdict: Verdict) -> str:
-    """Return the outcome, the probability and the cutoffs that it was compared with."""
     if verdict.degraded:
         return "Left to a person: evidence is missing."
     if verdict.held_by:

@@ -39,8 +39,7 @@ def wilson_interval(successes: float, n: float) -> Interval:
     95 % on average; use `clopper_pearson` where the promise must hold in every case.
     """
     if not 0 <= successes <= n:
-        msg = f"a share needs 0 <= successes <= n, got {successes} of {n}"
-        raise ValueError(msg)
+        raise ValueError(f"a share needs 0 <= successes <= n, got {successes} of {n}")
     if n == 0:
         return (0.0, 1.0)
     z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)

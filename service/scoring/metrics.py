@@ -81,8 +81,7 @@ def roc_auc_interval(is_spam: Flags, p_spam: Scores) -> Interval:
     """
     n_spam, n_ham = _count_both(is_spam)
     if min(n_spam, n_ham) < 2:
-        msg = f"an interval needs two spam and two ham, got {n_spam} and {n_ham}"
-        raise ValueError(msg)
+        raise ValueError(f"an interval needs two spam and two ham, got {n_spam} and {n_ham}")
     all_ranks = _mid_ranks(p_spam)
     # For each spam the share of ham below it, for each ham the share of spam above it.
     ham_below = (all_ranks[is_spam] - _mid_ranks(p_spam[is_spam])) / n_ham
@@ -171,8 +170,7 @@ def _count_both(is_spam: Flags) -> tuple[int, int]:
     n_spam = int(np.count_nonzero(is_spam))
     n_ham = int(is_spam.size) - n_spam
     if not n_spam or not n_ham:
-        msg = f"this figure needs spam and ham, got {n_spam} spam and {n_ham} ham"
-        raise ValueError(msg)
+        raise ValueError(f"this figure needs spam and ham, got {n_spam} spam and {n_ham} ham")
     return n_spam, n_ham
 
 

@@ -42,11 +42,10 @@ class Cutoffs:
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.ham_cutoff <= self.spam_cutoff <= 1.0:
-            msg = (
+            raise ValueError(
                 "cutoffs need 0 <= ham_cutoff <= spam_cutoff <= 1, "
                 f"got {self.ham_cutoff} and {self.spam_cutoff}"
             )
-            raise ValueError(msg)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

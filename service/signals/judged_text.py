@@ -182,11 +182,10 @@ def _leads_away(view: TextView, hosts: Sequence[str], *, is_quoted: bool, is_hea
         named.update(filter(registered_domain, named_hosts(_PACKAGE.sub("", view.text))))
     if any(host not in (*hosts, *_MAKERS) and not host.endswith(ends) for host in named):
         return True
-    contacts = find_contacts(view.text, view.word_set)
     if any(
         contact.kind is not ContactKind.EMAIL
         or not (is_quoted or is_heading or view.text[: contact.end].endswith(ends))
-        for contact in contacts
+        for contact in find_contacts(view.text, view.word_set)
     ):
         return True
     addresses = [

@@ -50,7 +50,7 @@ class ListEntryIndex:
         """
 
         def counts(entry: ListEntry) -> bool:
-            return entry.is_for(comment.site_id) and entry.is_in_force(at)
+            return entry.site_id in (None, comment.site_id) and entry.is_in_force(at)
 
         matching = [entry for entry in self._matching(comment) if counts(entry)]
         if EntryKind.DOMAIN in self._kinds:

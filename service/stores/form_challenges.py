@@ -50,12 +50,11 @@ class AltchaFormChallenges:
         if parameters is None or not isinstance(signature, str):
             return None
         derived = solution.get("derivedKey") if isinstance(solution, Mapping) else None
-        payload = altcha.Payload(
-            altcha.Challenge(parameters, signature),
-            altcha.Solution(0, derived if _is_text(derived) else ""),
-        )
         result = altcha.verify_solution(
-            payload,
+            altcha.Payload(
+                altcha.Challenge(parameters, signature),
+                altcha.Solution(0, derived if _is_text(derived) else ""),
+            ),
             self._key("challenges", site_id),
             hmac_key_secret=self._key("solutions", site_id),
         )

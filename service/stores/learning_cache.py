@@ -26,7 +26,6 @@ RECHECK_SECONDS = 0.5
 READ_ALL_SECONDS = 10.0
 _PORTION = 500
 
-
 # A training example, and when its decision was made.
 _Read = tuple[TrainingExample, datetime]
 
@@ -74,7 +73,6 @@ class LearningCache:
             return self._learned
 
     def _learn(self) -> None:
-        """Update the state to the decisions in force now."""
         owners = frozenset(user.name for user in self.users.all() if user.role is Role.OWNER)
         if owners != self._owners:
             self._read, self._owners = {}, owners

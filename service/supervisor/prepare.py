@@ -1,7 +1,6 @@
 """What `slopsieve up` does to the stores, in processes of its own that end afterwards."""
 
 import os
-import signal
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -96,7 +95,7 @@ def send_result(
     """Send what `work` returns, or its error as a `StartError`; end with the process `parent`."""
     # Ctrl-C signals the supervisor only, which then ends this process.
     os.setsid()
-    die_with(parent, signal.SIGKILL)
+    die_with(parent)
     configure_logging(settings.log_format, process="supervisor")
     try:
         result.send(work(settings))

@@ -174,7 +174,6 @@ class ChildProcess:
         self._end()
 
     def _end(self) -> None:
-        """Forward the last output of an exited process, and forget the process."""
         while self.forward_output():
             pass
         self._close_output()
@@ -182,7 +181,6 @@ class ChildProcess:
 
 
 def _become(spec: ProcessSpec, output: int) -> None:
-    """Make this fork the child process."""
     # Ctrl-C signals the supervisor only, which then stops the children in order.
     os.setsid()
     os.dup2(output, 1)

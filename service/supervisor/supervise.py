@@ -33,7 +33,6 @@ from service.supervisor.valkey import EmbeddedValkey, put_log_back, set_log_asid
 
 log = logging.getLogger(__name__)
 
-
 _Result = TypeVar("_Result")
 
 _POLL_SECONDS = 0.05
@@ -76,8 +75,7 @@ def supervise(settings: Settings, *, workers: int, as_json: bool) -> None:
             _import_modules()
             _in_process(prepare_stores, settings, manager.look_after)
             url = None if settings.valkey_url else _start_valkey(manager, folder, lock)
-            environment = _environment(settings, folder, url)
-            _start_children(manager, environment, listener, workers=workers)
+            _start_children(manager, _environment(settings, folder, url), listener, workers=workers)
             problem = _wait_until_ready(manager, listener)
             first_run = _in_process(add_first_accounts, settings, manager.look_after)
             running = Running(

@@ -178,7 +178,6 @@ class Batcher:
                 self.call_after(0.0, partial(self._flush_up_to, lane))
 
     def _size(self, lane: Lane) -> int:
-        """Return the size of a lane's full batch now."""
         now, most = self.monotonic(), self.plans[lane].batch_size
         about = [one for one in self._before(lane) if now - self._judged_at[one] < _ABOUT_SECONDS]
         seconds = min(

@@ -48,8 +48,7 @@ class Dispatcher:
         started = 0
         with self._lock:
             while not self._closed and (room := self.at_once - self._busy.total()) > 0:
-                limit = min(room, self.a_site)
-                taken = self.take(limit=limit, except_sites=self._left_out())
+                taken = self.take(limit=min(room, self.a_site), except_sites=self._left_out())
                 if not taken:
                     break
                 for delivery in taken:

@@ -81,8 +81,7 @@ class Heartbeat:
         try:
             if self.is_first:
                 dead_since = status.at - 2 * _EXPIRES_SECONDS
-                statuses = _read(self.client, self.kind)
-                dead = [one.name for one in statuses if one.at < dead_since]
+                dead = [one.name for one in _read(self.client, self.kind) if one.at < dead_since]
                 if dead:
                     self.client.hdel(self.kind, *dead)
             with self.client.pipeline(transaction=False) as pipeline:

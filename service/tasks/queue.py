@@ -31,7 +31,6 @@ class ValkeyScoringQueue:
     away_until: float = field(default=0.0, init=False)
 
     def put(self, ids: Sequence[CommentId], lane: Lane) -> None:
-        """See `ScoringQueue.put`."""
         if time.monotonic() < self.away_until:
             raise StoreUnavailableError("the queue was away a moment ago")
         queue = broker.LANE_QUEUES[lane].value
@@ -47,7 +46,6 @@ class ValkeyScoringQueue:
         broker.QUEUE_NOTICE.back()
 
     def depth(self) -> Mapping[Lane, int]:
-        """See `ScoringQueue.depth`."""
         with broker.queue_errors(), self.client.pipeline(transaction=False) as pipeline:
             for queue in broker.LANE_QUEUES.values():
                 pipeline.llen(queue.value)
@@ -96,7 +94,6 @@ class ValkeyWaker:
     reason: Wake
 
     def wake(self) -> None:
-        """See `Waker.wake`."""
         with broker.queue_errors(), self.client.pipeline(transaction=False) as pipeline:
             # One message is enough; they must not accumulate while no process listens.
             pipeline.rpush(self.reason.value, "")
@@ -105,7 +102,6 @@ class ValkeyWaker:
             pipeline.execute()
 
     def has_listener(self) -> bool:
-        """See `Waker.has_listener`."""
         return any(sign.retrains for sign in live_workers(self.client, BACKGROUND))
 
 

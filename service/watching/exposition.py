@@ -71,8 +71,7 @@ class Readings:
     monotonic: Callable[[], float] = time.monotonic
 
     def __post_init__(self) -> None:
-        workers = max(1, len(self.parts))
-        self._pool = ThreadPoolExecutor(workers, thread_name_prefix="readings")
+        self._pool = ThreadPoolExecutor(max(1, len(self.parts)), thread_name_prefix="readings")
 
     def look(self) -> list[Metric]:
         """Return the numbers of all parts. Only one thread at a time may call this."""
@@ -188,8 +187,7 @@ class Exposition:
                 found += read()
             except Exception as error:  # The other numbers are still useful.
                 log.warning("numbers could not be read", exc_info=error)
-        labelled = _Labelled(found, {"process": self.process, "slot": slot})
-        return generate_latest(labelled).decode()
+        return generate_latest(_Labelled(found, {"process": self.process, "slot": slot})).decode()
 
 
 class _Labelled(CollectorRegistry):

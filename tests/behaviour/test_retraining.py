@@ -31,7 +31,6 @@ from service.moderation.retraining import (
 from service.moderation.versions import (
     KEPT_RUNS,
     promote_version,
-    roll_back,
     tidy_retrainings,
     tidy_versions,
 )
@@ -264,11 +263,6 @@ def test_what_was_asked_of_a_trainer_without_the_packages_fails_with_the_reason(
 
     assert (failed.id, failed.problem) == (asked.id, "run `make install-train`")
     assert services.retrainings.get(asked.id).state is RetrainingState.FAILED
-
-
-def test_rolling_back_needs_a_version_that_was_current_before(services):
-    with pytest.raises(ConflictError, match="no version was current before"):
-        roll_back(services, by="Olive")
 
 
 def test_texts_go_after_thirty_days_and_an_unfinished_run_after_one(services, runs):

@@ -29,6 +29,7 @@ from service.stores.sql import create_engine
 from service.stores.sql.engine import reading
 from service.wiring import open_services
 from tests.benchmarks.own_service import authored, json_comment, named, running
+from tests.factories import put_endpoint
 from tests.sites import Received, Site, with_status
 
 _SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"  # no site of anybody
@@ -207,7 +208,7 @@ class Faults:
         with open_services(data_dir=str(self.data)) as services:
             site, [key] = add_site(name, services, actor="faults")
             endpoint = Endpoint(site_id=site.id, url=self.receiver.site.url(), secrets=(_SECRET,))
-            services.endpoints.put(endpoint)
+            put_endpoint(services.endpoints, endpoint)
         return Client(self.up["url"], key.secret, name)
 
     def kinds(self) -> dict[str, Callable[[Wait], None]]:

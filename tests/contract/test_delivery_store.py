@@ -34,6 +34,7 @@ from tests.factories import (
     make_comment,
     make_delivery,
     make_verdict,
+    put_endpoint,
 )
 
 LEASE = timedelta(minutes=2)
@@ -193,7 +194,7 @@ PLATFORM = Endpoint(
     ids=["refused", "rests"],
 )
 def test_what_is_for_a_platform_that_is_paused_stays_where_it_is(pause, resumes, stores):
-    stores.endpoints.put(replace(PLATFORM, **pause))
+    put_endpoint(stores.endpoints, replace(PLATFORM, **pause))
     (here, also), (there,) = keep(stores, 2), keep(stores, site_id=OTHER_SITE)
     (first,) = add(stores, here, form=DeliveryForm.GITHUB)
     (akismet,) = add(stores, also, form=DeliveryForm.AKISMET)
@@ -201,7 +202,7 @@ def test_what_is_for_a_platform_that_is_paused_stays_where_it_is(pause, resumes,
 
     taken = take(stores, 1)
     if resumes:
-        stores.endpoints.put(PLATFORM)
+        put_endpoint(stores.endpoints, PLATFORM)
 
     assert sorted(taken) == sorted([akismet, second])
     # One that rested is told again without anybody's doing.
@@ -221,9 +222,9 @@ def test_a_verdict_makes_the_akismet_callback_of_its_comment_due(stores):
 
 
 def test_what_needs_a_person_is_counted_by_site(stores):
-    stores.endpoints.put(replace(PLATFORM, rests_until=moment(5)))
+    put_endpoint(stores.endpoints, replace(PLATFORM, rests_until=moment(5)))
     nothing = stores.deliveries.troubles(site_ids=None, at_most=9)
-    stores.endpoints.put(replace(PLATFORM, refused_at=moment(0)))
+    put_endpoint(stores.endpoints, replace(PLATFORM, refused_at=moment(0)))
     here, there = keep(stores, 4), keep(stores, site_id=OTHER_SITE)
     for one in add(stores, *here)[:3]:
         tell(stores, one, DeliveryState.DEAD)

@@ -26,6 +26,7 @@ from tests.factories import (
     make_decision,
     make_traits,
     make_verdict,
+    put_endpoint,
 )
 from tests.fakes import make_services
 from tests.functional import filled
@@ -66,7 +67,9 @@ def fill(engine: sa.Engine) -> None:
     stores.verdicts.add(verdicts, audit=frozenset(), traits=traits)
     stores.decisions.add(make_decision("dec-1", comments[0].id, note=HOSTILE))
     stores.decisions.undo(comments[0].id, by="Zoë", at=NOW)
-    stores.endpoints.put(Endpoint(site_id=SITE, url="https://a.example", secrets=("whsec_x",)))
+    put_endpoint(
+        stores.endpoints, Endpoint(site_id=SITE, url="https://a.example", secrets=("whsec_x",))
+    )
     stores.audit_log.append(AuditEntry(at=NOW, actor="Zoë", act="reject", subject="x"))
     fill_for_a_minute(stores, comments[0].id)
 

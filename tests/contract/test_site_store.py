@@ -26,7 +26,7 @@ from service.domain.verdict import SiteRules
 from service.ports.audit import AuditEntry
 from service.stores.sql.tables import inbound_seen, sites
 from tests.contract.conftest import SITES, at_once
-from tests.factories import NOW, SITE
+from tests.factories import NOW, SITE, put_endpoint
 
 
 def make_key(key_id: str = "key-1", **changes) -> SiteKey:
@@ -180,7 +180,7 @@ def test_an_endpoint_comes_back_as_it_was_put_last_until_it_is_removed(stores):
     other = replace(ENDPOINT, url="https://blog.example/new", secrets=("whsec_bmV3",), events=())
 
     for endpoint in (first, other):
-        stores.endpoints.put(endpoint)
+        put_endpoint(stores.endpoints, endpoint)
 
         assert stores.endpoints.get(SITE) == endpoint
     for _ in range(2):
@@ -189,7 +189,7 @@ def test_an_endpoint_comes_back_as_it_was_put_last_until_it_is_removed(stores):
 
 
 def test_an_endpoint_is_changed_in_view_of_the_present_one_or_not_at_all(stores):
-    stores.endpoints.put(ENDPOINT)
+    put_endpoint(stores.endpoints, ENDPOINT)
     act = AuditEntry(at=NOW, actor="ada", act="change callback", subject=SITE)
 
     def refuse(present):
@@ -212,12 +212,12 @@ UNTIL = NOW + timedelta(seconds=60)
 def platform(stores) -> Endpoint:
     """Give the site's endpoint at a platform."""
     endpoint = replace(ENDPOINT, form=DeliveryForm.GITHUB, secrets=("token",))
-    stores.endpoints.put(endpoint)
+    put_endpoint(stores.endpoints, endpoint)
     return endpoint
 
 
 def test_a_pause_brings_back_no_rest_that_was_kept_before_a_longer_one(stores, platform):
-    stores.endpoints.put(replace(platform, rests_until=NOW))
+    put_endpoint(stores.endpoints, replace(platform, rests_until=NOW))
     read = stores.endpoints.get(SITE)
     later = NOW + timedelta(minutes=2)
 
@@ -232,7 +232,7 @@ def test_a_new_endpoint_ends_a_pause_that_a_late_answer_does_not_bring_back(stor
     new = replace(platform, secrets=("another",))
     stores.endpoints.pause(platform, refused_at=NOW)
 
-    stores.endpoints.put(new)
+    put_endpoint(stores.endpoints, new)
     stores.endpoints.pause(platform, refused_at=NOW)
 
     assert stores.endpoints.get(SITE) == new
@@ -250,9 +250,9 @@ def test_one_of_several_callers_begins_and_nobody_else_before_its_rest_has_passe
 
 def test_no_call_begins_at_what_refused_or_was_replaced_or_removed(stores, platform):
     began = []
-    stores.endpoints.put(replace(platform, secrets=("another",)))
+    put_endpoint(stores.endpoints, replace(platform, secrets=("another",)))
     began.append(stores.endpoints.begin_call(platform, at=NOW, until=UNTIL))
-    stores.endpoints.put(platform)
+    put_endpoint(stores.endpoints, platform)
     stores.endpoints.pause(platform, refused_at=NOW)
     began.append(stores.endpoints.begin_call(platform, at=NOW, until=UNTIL))
     stores.endpoints.remove(SITE)

@@ -119,6 +119,15 @@ def test_a_version_is_promoted_and_rolled_back_and_both_are_logged(services, reg
     assert acts(services) == [("Ola", "promote model version", "test-1")]
 
 
+def test_rolling_back_needs_a_version_that_was_current_before(services, registry, client):
+    before = (registry.names, acts(services))
+
+    answer = post(client, "/models/rollback")
+
+    assert answer.status_code == 409
+    assert (registry.names, acts(services)) == before
+
+
 def test_a_candidate_shows_its_checks_and_is_promoted_by_its_own_button(services, registry, client):
     missed = Check(part="slice:de", name="recall", passed=False, says="0.50 to 0.48")
     services.retrainings.put(retrained(report=replace(REPORT, checks=(*REPORT.checks, missed))))

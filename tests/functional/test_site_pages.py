@@ -15,7 +15,7 @@ from service.domain.user import Role
 from service.moderation.decisions import decide_comment
 from service.moderation.sites import authenticate_akismet, authenticate_site, issue_key
 from service.web.pages.callbacks import MESSAGES_SHOWN
-from tests.factories import NOW, OTHER_SITE, SITE, make_comment, make_entry
+from tests.factories import NOW, OTHER_SITE, SITE, make_comment, make_entry, put_endpoint
 from tests.fakes import make_services, make_site
 from tests.functional.filled import put_delivery
 from tests.functional.moderators import in_force, keep, post, restrict, set_site, words
@@ -288,7 +288,7 @@ def shown_messages(page):
 def test_given_up_messages_come_first_and_say_of_what_where_to_and_what_went_wrong(
     services, client
 ):
-    services.endpoints.put(Endpoint(site_id=SITE, url=URL, secrets=("whsec_x",)))
+    put_endpoint(services.endpoints, Endpoint(site_id=SITE, url=URL, secrets=("whsec_x",)))
     waiting = put_delivery(services, DeliveryState.WAITING, event=EventKind.DECISION)
     dead = put_delivery(services, tries=2)
     put_delivery(services, DeliveryState.DELIVERED)
@@ -326,9 +326,9 @@ def test_a_platform_that_refused_its_token_says_so_and_is_tried_again(services, 
         secrets=(TOKEN,),
         form=DeliveryForm.GITHUB,
     )
-    services.endpoints.put(endpoint)
+    put_endpoint(services.endpoints, endpoint)
     before = words(client.get("/callbacks"))
-    services.endpoints.put(replace(endpoint, refused_at=NOW - timedelta(hours=1)))
+    put_endpoint(services.endpoints, replace(endpoint, refused_at=NOW - timedelta(hours=1)))
 
     page = client.get("/callbacks")
     answer = post(client, f"/callbacks/platforms/{SITE}/resume")

@@ -17,6 +17,7 @@ from service.moderation.judging import judge_batch
 from service.moderation.retraining import ask_retraining
 from service.tasks.broker import open_client
 from service.tasks.heartbeat import BACKGROUND, live_workers
+from tests.factories import put_endpoint
 from tests.integration.installation import ODD, START_SECONDS, until
 from tests.runs import REPORT, play_training
 from tests.servers import free_port
@@ -49,7 +50,7 @@ def test_a_dispatcher_told_to_stop_ends_what_is_under_way_and_tells_nobody_twice
             "callback_ports": str(site.port),
         }
         endpoint = Endpoint(site_id=installation.site.id, url=site.url(), secrets=(SECRET,))
-        installation.services.endpoints.put(endpoint)
+        put_endpoint(installation.services.endpoints, endpoint)
         process = installation.start(BACKGROUND_PROCESS, says=STARTED, **settings)
         judge_batch(installation.submit(["Thank you."]), installation.services)
         until(

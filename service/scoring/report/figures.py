@@ -255,7 +255,6 @@ _false_positive_rate = partial(share_of, interval=clopper_pearson)
 
 
 def _ordered(by: SliceBy, slices: Mapping[str, Sequence[int]]) -> list[str]:
-    """Return the names of slices in the order of the report."""
     if by is SliceBy.LENGTH:
         return sorted(slices, key=LENGTH_BUCKETS.index)
     if by in (SliceBy.SOURCE, SliceBy.HARDNESS):
@@ -326,8 +325,6 @@ def _confusion(is_spam: Flags, outcome: np.ndarray) -> Confusion:
         for part in (outcome[~is_spam], outcome[is_spam])
     )
     n_ham, n_spam = sum(ham.values()), sum(spam.values())
-    unsure = ham[Outcome.UNSURE] + spam[Outcome.UNSURE]
-    called_spam = ham[Outcome.SPAM] + spam[Outcome.SPAM]
     return Confusion(
         ham=ham,
         spam=spam,
@@ -336,8 +333,8 @@ def _confusion(is_spam: Flags, outcome: np.ndarray) -> Confusion:
         spam_missed=share_of(spam[Outcome.HAM], n_spam),
         ham_unsure=share_of(ham[Outcome.UNSURE], n_ham),
         spam_unsure=share_of(spam[Outcome.UNSURE], n_spam),
-        unsure=share_of(unsure, n_ham + n_spam),
-        precision=share_of(spam[Outcome.SPAM], called_spam),
+        unsure=share_of(ham[Outcome.UNSURE] + spam[Outcome.UNSURE], n_ham + n_spam),
+        precision=share_of(spam[Outcome.SPAM], ham[Outcome.SPAM] + spam[Outcome.SPAM]),
     )
 
 

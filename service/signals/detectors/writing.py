@@ -102,8 +102,7 @@ def broken_lines(comment: Comment, _history: History) -> Observation | None:
 def _breaks(view: TextView) -> Iterator[Range]:
     """Yield each break, from the last word before it to the first after it."""
     start = 0
-    lines = view.text.split("\n")
-    for line, following in pairwise(lines):
+    for line, following in pairwise(view.text.split("\n")):
         end = start + len(line)
         kept, follows = line.rstrip(), following.lstrip()
         if (

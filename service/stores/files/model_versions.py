@@ -1,7 +1,5 @@
 """Lists, promotes and serves the model versions of a folder."""
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import threading
@@ -9,7 +7,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from models import registry
 from models.card_figures import CARD_PAGE, card_figures, card_provenance, read_card
@@ -108,8 +105,7 @@ class VersionRegistry:
         """Return a version's folder. Raise `NotFoundError`."""
         if name not in (known := self._places()):
             named = ", ".join(sorted(known)) or "none"
-            msg = f"there is no model version {name[:100]!r}, only {named}"
-            raise NotFoundError(msg)
+            raise NotFoundError(f"there is no model version {name[:100]!r}, only {named}")
         return known[name]
 
     def _places(self) -> dict[str, Path]:
@@ -164,9 +160,6 @@ def read_promise(models_dir: Path | None) -> Promise | None:
     return Promise(version=name, cutoffs=cutoffs, **rates)
 
 
-if TYPE_CHECKING:
-    from models.registry import ModelVersion
-
 log = logging.getLogger(__name__)
 
 NO_VERSION = "none"
@@ -184,7 +177,7 @@ def model_unavailable() -> JudgingModel:
     )
 
 
-def to_judging_model(version: ModelVersion) -> JudgingModel:
+def to_judging_model(version: registry.ModelVersion) -> JudgingModel:
     """Convert a loaded version to the service's types."""
     fusion = version.fusion
     return JudgingModel(

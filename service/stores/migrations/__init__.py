@@ -100,13 +100,11 @@ def _create_if_new(connection: sa.Connection) -> bool:
 
 
 def _missing_steps(connection: sa.Connection) -> list[Script]:
-    """Return the steps that the database lacks, in order."""
     if _state(connection) is SchemaState.UNKNOWN:
-        msg = (
+        raise UnfitSchemaError(
             "this version does not know the database's schema: start the version of Slopsieve "
             "that made it, or restore a backup from before the upgrade"
         )
-        raise UnfitSchemaError(msg)
     current = MigrationContext.configure(connection).get_current_revision()
     return [*SCRIPTS.iterate_revisions("head", current)][::-1]
 
@@ -177,7 +175,6 @@ def _run_step_once(engine: sa.Engine, script: Script) -> None:
 
 
 def _run(connection: sa.Connection, script: Script) -> None:
-    """Run a step on the connection, in its transaction."""
     context = MigrationContext.configure(connection, opts={"target_metadata": metadata})
     with Operations.context(context):
         script.module.upgrade()

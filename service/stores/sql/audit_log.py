@@ -40,10 +40,7 @@ class AuditLog(SqlStore):
 
     def recent(self, *, subject: str | None = None, limit: int = 100) -> list[AuditEntry]:
         """Return the newest entries first, optionally of one subject."""
-        query = sa.select(audit_log).order_by(audit_log.c.seq.desc()).limit(limit)
-        if subject is not None:
-            query = query.where(audit_log.c.subject == subject)
-        return self._list(query, entry_from)
+        return list(self.page(AuditFilter(subject=subject), after=None, limit=limit).items)
 
 
 def insert_entries(tx: sa.Connection, *entries: AuditEntry | None) -> None:

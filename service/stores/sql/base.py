@@ -143,8 +143,7 @@ def take_lease(
     tx: sa.Connection, table: sa.Table, holder: str, *, now: datetime, until: datetime
 ) -> Lease:
     """Take or renew the lease in this table's only row."""
-    query = sa.select(table).where(table.c.id == 1).with_for_update()
-    row = tx.execute(query).one_or_none()
+    row = tx.execute(sa.select(table).where(table.c.id == 1).with_for_update()).one_or_none()
     if row is not None and row.holder != holder and row.until > now:
         return Lease.REFUSED
     values = {"holder": holder, "until": until}

@@ -265,7 +265,6 @@ _ASCENDING: dict[Order, tuple[sa.ColumnElement[Any], ...]] = {
 
 
 def _after(place: Place, order: Order) -> sa.ColumnElement[bool]:
-    """Return the condition for rows after `place`."""
     if order is Order.NEWEST:
         return is_older(comments.c.received_at, comments.c.id, place)
     at = sa.literal(place.at, comments.c.received_at.type)

@@ -56,7 +56,6 @@ MOST_EARLY_DELETIONS = 10_000
 # Prefix of the fingerprints of comments with `keep=False`.
 _UNKEPT = "unkept:"
 
-
 _hits_from = reader(ListHits)
 
 
@@ -109,8 +108,7 @@ class CommentStore(SqlStore):
         }
         # Waits for concurrent `add` calls of this site, so that a later look-up sees their
         # comments.
-        site = sa.select(sites.c.id).where(sites.c.id == site_id)
-        tx.execute(site.with_for_update())
+        tx.execute(sa.select(sites.c.id).where(sites.c.id == site_id).with_for_update())
         put_row(tx, early_deletions, values)
         of_site = early_deletions.c.site_id == site_id
         oldest_kept = (

@@ -180,8 +180,7 @@ class DecisionStore(SqlStore):
         `deliveries` of other comments are skipped. If any were undone, the result of `act` is
         logged.
         """
-        comment_ids = [one.comment_id for one in decisions]
-        positions = lock_positions(tx, comments.c.id.in_(comment_ids))
+        positions = lock_positions(tx, comments.c.id.in_([one.comment_id for one in decisions]))
         undone = _mark_undone(tx, _id.in_([one.id for one in decisions]), by=by, at=at)
         ids = {one.comment_id for one in undone}
         messages = [one for one in deliveries if one.comment_id in ids]
@@ -291,7 +290,6 @@ def _log(tx: sa.Connection, changed: Sequence[Decision]) -> None:
 
 
 def _with_comments(tx: sa.Connection, rows: Sequence[Row]) -> list[DecidedComment]:
-    """Return the decisions of these rows, in order, each with its comment."""
     ids = sorted({row.comment_id for row in rows})
     kept = rows_in(tx, sa.select(comments), comments.c.id, ids)
     found = {row.id: comment_from(row) for row in kept}
@@ -428,8 +426,7 @@ class BulkDecisionStore(SqlStore):
     @transaction
     def begin(self, tx: sa.Connection, bulk_decision: BulkDecision) -> BulkDecision:
         """Add a bulk decision and log it; return the existing one if its id is known."""
-        values = _values(bulk_decision) | {"n_decided": 0}
-        is_new = insert_new(tx, strokes, values)
+        is_new = insert_new(tx, strokes, _values(bulk_decision) | {"n_decided": 0})
         kept = _get(tx, bulk_decision.id)
         insert_entries(tx, _entry_of(kept) if is_new else None)
         return kept

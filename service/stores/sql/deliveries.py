@@ -164,8 +164,7 @@ class DeliveryStore(SqlStore):
         act: CountAct | None = None,
     ) -> int:
         """Have given-up deliveries tried again and log it; return how many."""
-        wanted = sorted(set(delivery_ids))
-        replayed = sum(_replay(tx, some, at) for some in chunks(wanted))
+        replayed = sum(_replay(tx, some, at) for some in chunks(sorted(set(delivery_ids))))
         insert_entries(tx, act(replayed) if act and replayed else None)
         return replayed
 
@@ -245,8 +244,7 @@ def insert_of_locked(tx: sa.Connection, new: Sequence[Delivery]) -> None:
     if not new:
         return
     # Row by row, so that `seq` follows the order of `new`.
-    rows = [delivery_values(delivery) for delivery in new]
-    tx.execute(insert_if_free(tx, deliveries), rows)
+    tx.execute(insert_if_free(tx, deliveries), [delivery_values(delivery) for delivery in new])
     _schedule_first(tx, sorted({delivery.comment_id for delivery in new}))
 
 

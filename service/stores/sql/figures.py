@@ -126,7 +126,6 @@ class FigureStore(SqlStore):
 def _received(
     scope: Scope, since: datetime | None = None, until: datetime | None = None
 ) -> list[sa.ColumnElement[bool]]:
-    """Return the conditions for the scope's comments received between these moments."""
     # An index that begins with the site is used only by queries that name the sites.
     wanted = of_sites(scope.site_ids) or [comments.c.site_id.in_(sa.select(sites.c.id))]
     received_at = comments.c.received_at

@@ -63,8 +63,7 @@ class UserStore(SqlStore):
 
     def find(self, name: str) -> User | None:
         """Return an account by name, ignoring case."""
-        query = sa.select(users).where(users.c.name_folded == name.casefold())
-        return self._find(query, user_from)
+        return self._find(sa.select(users).where(users.c.name_folded == name.casefold()), user_from)
 
     def all(self) -> list[User]:
         return self._list(sa.select(users).order_by("name"), user_from)

@@ -177,8 +177,7 @@ class PersonalDataStore(SqlStore):
         """Set the comments' sender to `Sender()` and delete their traits."""
         # Sorted, so that concurrent calls lock the same ids in the same order.
         wanted = sorted(set(ids))
-        update = sa.update(comments).values(**sender_values(Sender()))
-        execute_in(tx, update, comments.c.id, wanted)
+        execute_in(tx, sa.update(comments).values(**sender_values(Sender())), comments.c.id, wanted)
         delete_traits(tx, wanted)
         insert_entries(tx, act)
 
@@ -206,9 +205,7 @@ class PersonalDataStore(SqlStore):
                 found = sorted(
                     tx.execute(query, given), key=attrgetter("received_at"), reverse=True
                 )
-                # One trait after the other.
                 newest = sorted(found, key=attrgetter("place"))
-            # Newest first; ties are sorted by id.
             last = {row.id: row.received_at for row in newest}
             ids = sorted(sorted(last), key=lambda one: last[one], reverse=True)
             cases = load_cases(tx, ids[:MAX_LAST])
@@ -320,10 +317,9 @@ def _newest(shape: _Shape, *, limited: bool) -> sa.CompoundSelect[Any]:
 
 def _with_key(trait: Trait, number: int, *, limited: bool, limit: int) -> sa.Select[Any]:
     """Return the query for the newest other comments with one of so many keys."""
-    column = _COLUMNS[trait]
     found = []
     for place in range(number):
-        has_key = column == sa.bindparam(f"{trait.name}_{place}")
+        has_key = _COLUMNS[trait] == sa.bindparam(f"{trait.name}_{place}")
         query = sa.select(*_READ_COLUMNS).where(has_key, _is_other)
         if limited:
             query = query.where(comments.c.site_id.in_(_SITE_IDS))

@@ -254,7 +254,6 @@ class CaseSearch(SqlStore):
     def _select(
         self, query: SearchQuery, site_ids: SiteIds, *, after: int | None = None
     ) -> sa.Select[Any]:
-        """Return the query for the matching documents, newest first."""
         found, place = _DOCS, cast("sa.ColumnElement[int]", _docs.seq)
         needs = [*needs_of(query), *site_needs(site_ids)]
         if needs:
@@ -352,7 +351,6 @@ def _any_fts5(need: Need) -> str:
 
 
 def _tsquery(needs: Sequence[Need]) -> str:
-    """Return the conditions as a `tsquery` for PostgreSQL."""
     wanted = []
     for need in needs:
         quoted = [[f"'{term}'".replace("*'", "':*") for term in terms] for terms in need.any_of]
@@ -371,8 +369,7 @@ def mark_for_index(tx: sa.Connection, ids: Sequence[CommentId]) -> None:
     """Mark comments, whose rows are locked or new, for indexing."""
     for some in chunks(ids):
         kept = sa.select(comments.c.id).where(comments.c.id.in_(some))
-        due = insert_if_free(tx, search_due).from_select(["comment_id"], kept)
-        tx.execute(due)
+        tx.execute(insert_if_free(tx, search_due).from_select(["comment_id"], kept))
 
 
 def leave_out(tx: sa.Connection, ids: Sequence[CommentId]) -> None:

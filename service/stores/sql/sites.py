@@ -21,7 +21,6 @@ from service.stores.sql.base import (
     refuse_unknown,
     transaction,
     update_known,
-    upsert,
 )
 from service.stores.sql.engine import reading
 from service.stores.sql.rows import Row, reader, writer
@@ -166,10 +165,6 @@ def joined_endpoint(row: Row) -> Endpoint | None:
 class EndpointStore(SqlStore):
     """Stores sites' endpoints for notifications."""
 
-    def put(self, endpoint: Endpoint, *, act: AuditEntry | None = None) -> None:
-        """Set a site's endpoint. Raise `NotFoundError`."""
-        self.change(endpoint.site_id, lambda _: endpoint, act=act)
-
     @transaction
     def change(
         self,
@@ -216,7 +211,7 @@ class EndpointStore(SqlStore):
         """Set since when the token is refused, until when to pause, and the time of the last call.
 
         Values never move backwards, and nothing changes if the site's token was replaced. Only
-        `put` and `change` end a pause.
+        `change` ends a pause.
         """
         given = {"refused_at": refused_at, "rests_until": rests_until, "called_at": called_at}
         kept = _lock(tx, endpoint)
@@ -295,22 +290,10 @@ class InboundStore(SqlStore):
     ) -> bool:
         """Record a delivery; return True to one caller, False if it was recorded since `forget`."""
         refuse_unknown(tx, inbound_hooks, hook_id, "hook")
-        insert = upsert(tx, inbound_seen).values(
-            hook_id=hook_id, delivery_digest=_digest(delivery_id), seen_at=at
-        )
-        # Returns a row only if the delivery is new or was recorded before `forget`.
-        statement = insert.on_conflict_do_update(
-            index_elements=["hook_id", "delivery_digest"],
-            set_={"seen_at": at},
-            where=inbound_seen.c.seen_at < forget,
-        ).returning(inbound_seen.c.hook_id)
-        is_new = bool(tx.execute(statement).all())
-        tx.execute(
-            sa.delete(inbound_seen).where(
-                inbound_seen.c.hook_id == hook_id, inbound_seen.c.seen_at < forget
-            )
-        )
-        return is_new
+        seen = inbound_seen.c
+        tx.execute(sa.delete(inbound_seen).where(seen.hook_id == hook_id, seen.seen_at < forget))
+        row = {"hook_id": hook_id, "delivery_digest": _digest(delivery_id), "seen_at": at}
+        return insert_new(tx, inbound_seen, row)
 
     def has_seen(self, hook_id: str, delivery_id: str, *, since: datetime) -> bool:
         """Return True if a delivery was recorded at `since` or later."""

@@ -306,7 +306,6 @@ audit_log = _table(
 
 
 def _after_create(table: sa.Table, dialect: str, statement: str) -> None:
-    """Run a statement after the table is created, on databases of this kind."""
     ddl = sa.DDL(statement)  # type: ignore[no-untyped-call]  # SQLAlchemy leaves it untyped.
     sa.event.listen(table, "after_create", ddl.execute_if(dialect=dialect))
 

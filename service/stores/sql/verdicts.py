@@ -267,14 +267,13 @@ class ReportStore(SqlStore):
         if not insert_new(tx, reports, report_values(report)):
             return False
         reported = replace(comment, reported_as=report.label)
-        mode = mode_of(tx, comment.site_id)
         tx.execute(
             sa.update(comments)
             .where(comments.c.id == comment.id)
             .values(
                 reported_as=report.label.value,
                 review_rank=rank_of(reported),
-                review_at=review_at_of(reported, mode=mode),
+                review_at=review_at_of(reported, mode=mode_of(tx, comment.site_id)),
             )
         )
         if tell is not None and rank_of(reported) < REST_RANK == rank_of(comment):

@@ -387,8 +387,7 @@ class ValkeyHistoryStore(ValkeyStore):
     ) -> bool:
         counters = (self._key(f"{_DECISIONS}:{name}") for _kind, name in names.written())
         keys = [self._key(f"{_COUNTED}:{decision_id}"), self._key("sites"), *counters]
-        args = _learn_args(names, ruling, at=at)
-        return bool(self._run(self.teaching, script, keys, args))
+        return bool(self._run(self.teaching, script, keys, _learn_args(names, ruling, at=at)))
 
     def _run(self, circuit: Circuit, script: str, keys: Sequence[str], args: Sequence[Arg]) -> Any:
         return self._through(circuit, lambda client: client.register_script(script)(keys, args))

@@ -189,8 +189,7 @@ def list_deliveries(query: DeliveryQuery) -> DeliveryList:
 def get_delivery(delivery_id: str) -> DeliveryLogAnswer:
     """Read the log of a message."""
     delivery = callbacks.get_delivery(delivery_id, services, site_id=current_site().id)
-    log = services.deliveries.attempts(delivery.id)
-    return DeliveryLogAnswer(delivery=delivery, log=log)
+    return DeliveryLogAnswer(delivery=delivery, log=services.deliveries.attempts(delivery.id))
 
 
 @api.post("/site/deliveries/<id:delivery_id>/replay")

@@ -56,8 +56,7 @@ def withdraw_comment(comment_id: CommentId) -> CommentAnswer:
     """
     site_id = current_site().id
     revise.withdraw_comment(comment_id, services, by=_SITE, site_id=site_id)
-    case = services.cases.get(comment_id, site_id=site_id)
-    return CommentAnswer.of(case, services.statements)
+    return CommentAnswer.of(services.cases.get(comment_id, site_id=site_id), services.statements)
 
 
 @api.delete("/comments")

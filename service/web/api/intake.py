@@ -136,8 +136,7 @@ def _read_item(part: bytes | Json, key: str | None) -> NewComment | ModerationEr
     try:
         if isinstance(part, bytes):
             if len(part) > SINGLE_BODY_BYTES:
-                msg = f"The line has more than {SINGLE_BODY_BYTES} bytes."
-                raise TooLargeError(msg)
+                raise TooLargeError(f"The line has more than {SINGLE_BODY_BYTES} bytes.")
             part = strict_json.parse(part)
         given = validate(schemas.KeptRequest, part)
         return new_comment(given, current_site(), services, lane=Lane.BULK, key=key)
@@ -146,7 +145,6 @@ def _read_item(part: bytes | Json, key: str | None) -> NewComment | ModerationEr
 
 
 def _result(index: int, read: NewComment | ModerationError, added: Added | None) -> BatchResult:
-    """Return the result for a comment: accepted if it was added, else refused."""
     refusal = _refusal_of(added) if added else read
     problem = problem_of(refusal) if isinstance(refusal, ModerationError) else None
     comment_id = added.comment_id if added and not problem else None
@@ -166,7 +164,6 @@ def new_comment(
     """Return the comment to store, with address and e-mail replaced by keyed hashes."""
     post, author = given.post or schemas.PostRequest(), given.author or schemas.AuthorRequest()
     form = given.form or schemas.FormRequest()
-    excerpt = (post.excerpt or post.text or "")[:MAX_EXCERPT_CHARS]
     comment = Comment(
         id=CommentId(services.new_id("com")),
         site_id=site.id,
@@ -175,7 +172,7 @@ def new_comment(
         post=Post(
             url=post.url or None,
             title=post.title or None,
-            excerpt=excerpt or None,
+            excerpt=(post.excerpt or post.text or "")[:MAX_EXCERPT_CHARS] or None,
             published_at=post.published_at,
         ),
         author=Author(

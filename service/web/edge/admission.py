@@ -133,9 +133,8 @@ class Admission:
 
     def join(self, comment_id: CommentId, site_id: SiteId, *, seconds: float, now: float) -> None:
         """Add a site's comment that may wait for `seconds` to the end of the line."""
-        number = len(self._places) + 1
         self._places[comment_id] = _Place(
-            site_id=site_id, joined=now, number=number, seconds=seconds
+            site_id=site_id, joined=now, number=len(self._places) + 1, seconds=seconds
         )
         self._last_joined = now
 

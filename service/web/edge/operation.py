@@ -88,8 +88,7 @@ def validate(model: type[T], value: Json) -> T:
 
 def _refuse(problems: Sequence[Problem]) -> None:
     if any(isinstance(p, _TooLarge) for p in problems):
-        msg = f"A text has more than {MAX_TEXT_BYTES} bytes of UTF-8."
-        raise TooLargeError(msg, problems)
+        raise TooLargeError(f"A text has more than {MAX_TEXT_BYTES} bytes of UTF-8.", problems)
     if problems:
         raise InvalidInputError(problems)
 
@@ -102,8 +101,7 @@ def read_bounded(max_bytes: int) -> bytes:
     """Return the request's body. Raises `TooLargeError`."""
     request.max_content_length = max_bytes
     if (request.content_length or 0) > max_bytes:
-        msg = f"The body has more than {max_bytes} bytes."
-        raise TooLargeError(msg)
+        raise TooLargeError(f"The body has more than {max_bytes} bytes.")
     return request.get_data(cache=False)
 
 

@@ -30,8 +30,7 @@ class _RepeatedKeys(dict[str, Json]):
 def parse(raw: bytes) -> Json:
     """Return the JSON value. Raises `UnreadableRequestError` if it is invalid or too deep."""
     if _is_deeper(raw, MAX_DEPTH):
-        msg = f"The JSON is nested more than {MAX_DEPTH} levels deep."
-        raise UnreadableRequestError(msg)
+        raise UnreadableRequestError(f"The JSON is nested more than {MAX_DEPTH} levels deep.")
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:

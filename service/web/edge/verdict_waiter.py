@@ -71,8 +71,7 @@ class VerdictWaiter:
         It should if the comment can neither be judged within `seconds` nor be kept for later.
         """
         with self._lock:
-            now = self._monotonic()
-            retry_after = self._admission.refuse(site_id, seconds=seconds, now=now)
+            retry_after = self._admission.refuse(site_id, seconds=seconds, now=self._monotonic())
         if retry_after is None:
             return None
         # Random, so that clients do not all retry at once.
@@ -81,8 +80,7 @@ class VerdictWaiter:
     def is_full(self, requests: int) -> bool:
         """Return True if a comment after so many requests is neither judged in time nor kept."""
         with self._lock:
-            now = self._monotonic()
-            return self._admission.is_full(max(requests - self._waiting, 0), now=now)
+            return self._admission.is_full(max(requests - self._waiting, 0), now=self._monotonic())
 
     def leave(self, comment_id: CommentId) -> None:
         """Forget a comment that joined and was not queued."""
@@ -132,7 +130,6 @@ class VerdictWaiter:
         return True
 
     def _look(self) -> None:
-        """Look for verdicts until all comments have theirs."""
         while True:
             with self._lock:
                 # Includes comments for which no request waits any more, because they are in line.

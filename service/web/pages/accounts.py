@@ -74,8 +74,7 @@ def _acts_on(act: Callable[[User, User], ResponseReturnValue]) -> Callable[..., 
 @_acts_on
 def change_account(user: User, _me: User) -> ResponseReturnValue:
     set_access(user.id, services, **_read_access())
-    told = gettext("What this account may do has changed.")
-    return go_to("pages.account", told, user_id=user.id)
+    return go_to("pages.account", gettext("What this account may do has changed."), user_id=user.id)
 
 
 @pages.post("/accounts/<id:user_id>/reset", needs=Permission.MANAGE_ACCOUNTS)
@@ -115,7 +114,6 @@ def _find(user_id: str) -> User:
 
 
 def _read_access() -> dict[str, Any]:
-    """Return the form's role and sites, and the signed-in user as actor."""
     sites = tuple(SiteId(chosen) for chosen in request.form.getlist("site"))
     return {
         "role": request.values.get("role", type=Role) or abort(HTTPStatus.BAD_REQUEST),
@@ -125,7 +123,6 @@ def _read_access() -> dict[str, Any]:
 
 
 def _said(error: InvalidInputError | ConflictError) -> str:
-    """Return the translated problem and its remedy."""
     if isinstance(error, InvalidInputError):
         fields = dict.fromkeys(problem.field for problem in error.problems)
         return " ".join(gettext(_PROBLEMS[field]) for field in fields)

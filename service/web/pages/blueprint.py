@@ -227,9 +227,8 @@ def _harden(response: Response) -> Response:
 
 @pages.errorhandler(CSRFError)
 def _on_stale_form(_error: CSRFError) -> ResponseReturnValue:
-    title = gettext("This form has expired")
     advice = gettext("Nothing was changed. Reload the page and try again.")
-    return error_page(HTTPStatus.FORBIDDEN, title, advice)
+    return error_page(HTTPStatus.FORBIDDEN, gettext("This form has expired"), advice)
 
 
 @pages.context_processor

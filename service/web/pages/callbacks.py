@@ -30,7 +30,6 @@ _HOST_CHARS = 253
 @pages.get("/callbacks")
 def callbacks() -> ResponseReturnValue:
     endpoints = {site.id: services.endpoints.get(site.id) for site in seen_sites()}
-    # One more than is shown.
     most, site_ids = MESSAGES_SHOWN + 1, moderator().site_ids
     return render_template(
         "callbacks.html",
@@ -51,7 +50,6 @@ def callbacks() -> ResponseReturnValue:
 @pages.post("/callbacks/replay", needs=Permission.DECIDE)
 def replay_all() -> ResponseReturnValue:
     user = moderator()
-    # None means all sites.
     site_ids = [None] if user.site_ids is None else user.site_ids
     replayed = [
         replay_deliveries(services, actor=user.name, site_id=site_id) for site_id in site_ids

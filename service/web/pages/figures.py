@@ -49,7 +49,6 @@ def stats_json() -> ResponseReturnValue:
 
 
 def _chosen_days() -> int:
-    """Return the query's span, or the default if it is invalid."""
     days = request.args.get("days", type=int)
     return days if days in SPANS else _USUAL_SPAN
 

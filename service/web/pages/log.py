@@ -80,7 +80,6 @@ def _filter(asked: Mapping[str, str]) -> AuditFilter:
 
 
 def _midnight(typed: str) -> datetime | None:
-    """Return the start of a day in UTC, or None if it is invalid."""
     try:
         day = date.fromisoformat(typed)
     except ValueError:

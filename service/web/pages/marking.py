@@ -222,9 +222,8 @@ def _stand_ins(text: str) -> dict[int, tuple[int, Piece]]:
         if match["breaks"]:
             # The lines between the first break and the last one.
             start, end, lines = start + 1, end - 1, match[0].count("\n") - 1
-            number = in_thousands(lines)
             shown = hint = ngettext(
-                "%(number)s empty line", "%(number)s empty lines", lines, number=number
+                "%(number)s empty line", "%(number)s empty lines", lines, number=in_thousands(lines)
             )
         elif match["pile"]:
             start += _MOST_COMBINING_MARKS

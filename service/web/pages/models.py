@@ -14,7 +14,7 @@ from service.domain.errors import ConflictError, StoreUnavailableError
 from service.domain.retraining import Retraining, RetrainingOptions, RetrainingState
 from service.domain.user import Permission
 from service.moderation import retraining
-from service.moderation.versions import promote_version, roll_back
+from service.moderation.versions import promote_version
 from service.ports.models import VersionInfo
 from service.web.edge.current import services
 from service.web.edge.fields import is_id
@@ -36,8 +36,7 @@ def models() -> ResponseReturnValue:
 
 @pages.get("/models/progress", needs=Permission.MANAGE_MODELS)
 def models_progress() -> ResponseReturnValue:
-    now = services.clock()
-    one = _under_way(services.retrainings.recent(limit=RETRAININGS_SHOWN), now)
+    one = _under_way(services.retrainings.recent(limit=RETRAININGS_SHOWN), services.clock())
     if one is None:
         return {"under_way": ""}
     return {
@@ -60,15 +59,16 @@ def models_card(version_name: str) -> ResponseReturnValue:
 
 @pages.post("/models/versions/<version_name>/promote", needs=Permission.MANAGE_MODELS)
 def promote_model(version_name: str) -> ResponseReturnValue:
-    return _promote(lambda: promote_version(version_name, services, by=moderator().name))
+    return _promote_version(version_name)
 
 
 @pages.post("/models/rollback", needs=Permission.MANAGE_MODELS)
 def roll_model_back() -> ResponseReturnValue:
     # The form names the version, so that a double click does not roll back twice.
-    if request.form.get("to") != services.versions.previous():
+    previous = services.versions.previous()
+    if previous is None or request.form.get("to") != previous:
         return _show(gettext("Meanwhile another version was promoted. Nothing was changed."))
-    return _promote(lambda: roll_back(services, by=moderator().name))
+    return _promote_version(previous)
 
 
 @pages.post("/models/retrainings", needs=Permission.MANAGE_MODELS)
@@ -89,7 +89,7 @@ def promote_candidate(retraining_id: str) -> ResponseReturnValue:
     if not found.waits:
         return _answered()
     by = moderator().name
-    return _promote(lambda: retraining.promote_retrained(found, services, by=by).version)
+    return _promote(found.version, lambda: retraining.promote_retrained(found, services, by=by))
 
 
 @pages.post("/models/retrainings/<id:retraining_id>/refuse", needs=Permission.MANAGE_MODELS)
@@ -111,10 +111,14 @@ def _answered() -> ResponseReturnValue:
     return _show(gettext("This candidate was already promoted or refused. Nothing was changed."))
 
 
-def _promote(promote: Callable[[], str | None]) -> ResponseReturnValue:
-    """Return a page that says which version `promote` lets serve, or why it cannot."""
+def _promote_version(name: str) -> ResponseReturnValue:
+    return _promote(name, lambda: promote_version(name, services, by=moderator().name))
+
+
+def _promote(version: str | None, promote: Callable[[], object]) -> ResponseReturnValue:
+    """Return a page that says that the version serves, or why `promote` cannot let it."""
     try:
-        version = promote()
+        promote()
     except ConflictError as error:
         return _show(gettext("Nothing was changed: %(problem)s.", problem=str(error)))
     return go_to("pages.models", gettext("%(version)s serves from now on.", version=version))
@@ -147,7 +151,6 @@ def _show(refusal: str = "") -> ResponseReturnValue:
 
 
 def _under_way(recent: Sequence[Retraining], now: datetime) -> Retraining | None:
-    """Return the newest retraining that is queued or running."""
     asked = RetrainingState.ASKED
     return next((one for one in recent if one.state is asked or one.is_running(now)), None)
 

@@ -165,8 +165,7 @@ def _page(*, refusal: str = "", codes: tuple[str, ...] = ()) -> str:
 
 
 def _wrong_password() -> ResponseReturnValue:
-    refusal = gettext("This is not your password.")
-    return _page(refusal=refusal), HTTPStatus.UNPROCESSABLE_ENTITY
+    return _page(refusal=gettext("This is not your password.")), HTTPStatus.UNPROCESSABLE_ENTITY
 
 
 def _offered(user: User) -> signing_in.Offer | None:
@@ -179,8 +178,7 @@ def _offered(user: User) -> signing_in.Offer | None:
 
 def _square(offer: signing_in.Offer) -> Markup:
     """Return the QR code of an offer as SVG without styles or scripts."""
-    code = segno.make_qr(offer.uri, error="m")
-    svg = code.svg_inline(
+    svg = segno.make_qr(offer.uri, error="m").svg_inline(
         svgclass="square", lineclass=None, omitsize=True, border=3, dark="#000", light="#fff"
     )
     return Markup(svg)  # noqa: S704  # the library only writes numbers

@@ -144,8 +144,7 @@ def marked_text(case: Case, links: Sequence[Link]) -> tuple[Sequence[Piece], Seq
 @pages.app_template_filter()
 def excerpt(post: Post) -> tuple[Sequence[Piece], Sequence[Piece]]:
     """Return the beginning of a post's excerpt, and the rest."""
-    pieces = part_text((post.excerpt or "").strip())
-    return shorten(pieces, max_chars=_EXCERPT_CHARS, max_lines=2)
+    return shorten(part_text((post.excerpt or "").strip()), max_chars=_EXCERPT_CHARS, max_lines=2)
 
 
 @pages.app_template_filter()

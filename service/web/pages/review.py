@@ -117,7 +117,6 @@ class Place:
 
 
 def _read_place() -> Place:
-    """Return the place in the query or the form, with defaults for invalid values."""
     site_id = forms.read_token("site")
     tab = request.values.get("show", type=Tab) or Tab.NEEDS_REVIEW
     sorts = {order.value: order for order in _SORTS_BY_TAB.get(tab, ())}
@@ -188,7 +187,8 @@ def undo(comment_id: str) -> ResponseReturnValue:
 def skip(comment_id: str) -> ResponseReturnValue:
     case = seen_case(comment_id)
     end_claim(case.comment.id, services, user=moderator())
-    _skip(case.comment.id)
+    others = [one for one in _skipped() if one != case.comment.id]
+    session["skipped"] = [*others, case.comment.id][-_MOST_SKIPPED:]
     return _tell(case, _SKIPPED, then=forms.read_token("then"))
 
 
@@ -313,12 +313,6 @@ def _skipped() -> list[CommentId]:
     return found
 
 
-def _skip(comment_id: CommentId) -> None:
-    """Move a comment to the end of its page, for this session."""
-    others = [one for one in _skipped() if one != comment_id]
-    session["skipped"] = [*others, comment_id][-_MOST_SKIPPED:]
-
-
 def _sender_of(case: Case) -> SenderRecord | None:
     """Return the sender's record at the user's sites, or None if it is empty."""
     if case.withdrawn_at is not None:
@@ -362,7 +356,6 @@ def _thread_of(case: Case) -> list[Case]:
 
 
 def _wants_result() -> bool:
-    """Return True if the page's script requests only the result of an action."""
     return request.headers.get(_PARTS_HEADER) == "result"
 
 
@@ -431,7 +424,6 @@ def _show_result(case: Case, act: str, *, refused: bool = False) -> str:
 
 
 def _place_values() -> dict[str, Any]:
-    """Return the values for all parts of a list: place, counts, skipped comments."""
     place, cached = _read_place(), current_app.extensions[_COUNTS]
     window = time.monotonic() // _COUNT_SECONDS
     counts = {
@@ -488,7 +480,6 @@ def _optional_panel(case: Case, view: Callable[[], _V]) -> _V | None:
 def _next_after(
     opened: Case | None, cases: Sequence[Case], claims: Mapping[CommentId, Claim]
 ) -> str | None:
-    """Return the id of the next free comment of the page after the opened one."""
     ids = [case.comment.id for case in cases]
     if opened is None or opened.comment.id not in ids:
         return None

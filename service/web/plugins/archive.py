@@ -36,7 +36,6 @@ def pack_plugin(folder: Path) -> bytes:
 
 
 def _contents(folder: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield each file's relative name and content."""
     for path in folder.rglob("*"):
         if path.suffix == ".po":
             place = path.with_name(f"{folder.name}-{path.stem}.mo")

@@ -98,8 +98,7 @@ def require_hex_signature(given: str | None, body: bytes, secret: str, *, header
     entries = _entries(given, ",", header)
     signatures = [e[len(_HEX_PREFIX) :] for e in entries if e.startswith(_HEX_PREFIX)]
     if not signatures:
-        msg = f"{header} has no sha256= signature; SHA-1 is not accepted."
-        raise NotAuthenticatedError(msg)
+        raise NotAuthenticatedError(f"{header} has no sha256= signature; SHA-1 is not accepted.")
     _require_one(signatures, hmac.new(_bytes(secret), body, hashlib.sha256).hexdigest(), header)
 
 
@@ -133,8 +132,7 @@ def require_standard_signature(received: Received) -> None:
 
 def _entries(given: str | None, separator: str | None, header: str) -> list[str]:
     if not given:
-        msg = f"{header} is missing: the request is not signed."
-        raise NotAuthenticatedError(msg)
+        raise NotAuthenticatedError(f"{header} is missing: the request is not signed.")
     entries = given[:_MAX_HEADER_CHARS].split(separator)[:_MAX_SIGNATURES]
     return [entry.strip() for entry in entries]
 
@@ -143,8 +141,7 @@ def _require_one(signatures: list[str], expected: str, header: str) -> None:
     # Compares all, so that the time does not depend on which one matches.
     matches = [hmac.compare_digest(_bytes(one), expected.encode()) for one in signatures]
     if not any(matches):
-        msg = f"{header} does not fit the body and the secret of this hook."
-        raise NotAuthenticatedError(msg)
+        raise NotAuthenticatedError(f"{header} does not fit the body and the secret of this hook.")
 
 
 def _bytes(text: str) -> bytes:

@@ -58,8 +58,7 @@ def read(received: Received) -> Event | None:
     number = written.id("id")
     # GitHub's API hides comments by node id.
     node = written.text("node_id") or (f"{event}-{number}" if number else None)
-    kind = _THREADS if is_thread else _NAME
-    site_comment_id = own_id(kind, require(node, f"{member}.node_id"))
+    site_comment_id = own_id(_THREADS if is_thread else _NAME, require(node, f"{member}.node_id"))
     if action == "deleted":
         return Deleted(site_comment_id=site_comment_id)
     trusted = written.text("author_association") in _TRUSTED

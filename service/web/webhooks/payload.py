@@ -84,8 +84,7 @@ def read_form(raw: bytes) -> dict[str, str]:
             errors="replace",
         )
     except ValueError:
-        msg = f"The form has more than {_MAX_FORM_FIELDS} fields."
-        raise UnreadableRequestError(msg) from None
+        raise UnreadableRequestError(f"The form has more than {_MAX_FORM_FIELDS} fields.") from None
     return dict(pairs)
 
 

@@ -220,8 +220,7 @@ def get_form_token(hook_id: str) -> tuple[FormTokenAnswer, dict[str, str]]:
     g.shared_with = static_form.origin_of(site)
     if g.shared_with is None:
         raise EdgeError("Tokens are for the site's own pages alone.", status=403)
-    page = read_query(_TokenAsked).page
-    issued = issue_token(site, page, services)
+    issued = issue_token(site, read_query(_TokenAsked).page, services)
     headers = {"Cache-Control": "no-store", "Cross-Origin-Resource-Policy": "cross-origin"}
     return FormTokenAnswer.model_validate(issued), headers
 

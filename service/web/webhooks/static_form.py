@@ -24,7 +24,7 @@ from service.web.edge.current import services
 from service.web.edge.errors import EdgeError, TooLargeError, UnreadableRequestError, wants_page
 from service.web.edge.fields import is_email, is_web_address
 from service.web.edge.headers import host_of, shared_with
-from service.web.edge.operation import validate
+from service.web.edge.operation import JSON, validate
 from service.web.edge.overload import keep_in_line
 from service.web.edge.strict_json import Json, parse
 from service.web.webhooks import visitors
@@ -36,7 +36,6 @@ log = logging.getLogger(__name__)
 MAX_FORM_BYTES = 256 * 1024
 HONEYPOT = "homepage"
 _MULTIPART = "multipart/form-data"
-_JSON = "application/json"
 _MAX_PARTS = 50
 # The comment's fields by the form's names, including those of Staticman.
 _FIELDS: Mapping[str, str] = {
@@ -111,7 +110,7 @@ def _is_our_page() -> bool:
 
 def _read(received: Received) -> Mapping[str, Json]:
     """Return the form's fields; `fields[x]` and `options[x]` become `x`."""
-    if request.mimetype == _JSON:
+    if request.mimetype == JSON:
         body = parse(received.body)
         given: Mapping[str, Json] = body if isinstance(body, dict) else {}
     elif request.mimetype == FORM:
@@ -119,8 +118,7 @@ def _read(received: Received) -> Mapping[str, Json]:
     elif request.mimetype == _MULTIPART:
         given = _read_multipart(received)
     else:
-        msg = f"Send {FORM}, {_MULTIPART} or {_JSON}."
-        raise UnreadableRequestError(msg)
+        raise UnreadableRequestError(f"Send {FORM}, {_MULTIPART} or {JSON}.")
     plain: dict[str, Json] = {}
     for name, value in given.items():
         grouped = re.fullmatch(r"(?:fields|options)\[(.*)\]", name, re.DOTALL)
@@ -177,7 +175,7 @@ def _validate(fields: Mapping[str, Json], form: dict[str, Json]) -> CommentReque
 
 def _thank(fields: Mapping[str, Json], site: Site, statement_url: str) -> ResponseReturnValue:
     """Redirect to the form's `redirect` if it is on the site, otherwise show thanks."""
-    if request.mimetype == _JSON or not wants_page():
+    if request.mimetype == JSON or not wants_page():
         return {"status": "received", "statement_url": statement_url}, 202
     target = fields.get("redirect")
     if isinstance(target, str) and _is_own_page(target, site):

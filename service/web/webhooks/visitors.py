@@ -28,8 +28,7 @@ def in_words(document: ProblemAnswer) -> ProblemAnswer:
         for path in _fields(document)
     )
     detail = " ".join((_text("advice", document.status), *fields))
-    title = _text("title", document.status)
-    return document.model_copy(update={"title": title, "detail": detail})
+    return document.model_copy(update={"title": _text("title", document.status), "detail": detail})
 
 
 def _fields(document: ProblemAnswer) -> list[str]:
