@@ -20,8 +20,8 @@ REPORTS = [
     json.loads(line)
     for line in Path(__file__).with_name("reports.jsonl").read_text("utf-8").splitlines()
 ]
-# What `e5-20261129-2` judges otherwise: a sincere comment waits, two advertisements are published.
-MISSED = {46: ["unsure"], 51: ["ham"], 84: ["ham"]}
+# What `e5-20261130` judges otherwise: two sincere comments wait, two advertisements are published.
+MISSED = {0: ["unsure"], 46: ["unsure"], 58: ["ham"], 67: ["ham"]}
 
 
 @pytest.fixture(scope="module")
