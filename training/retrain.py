@@ -64,10 +64,10 @@ _HELD_SHARE = 0.3
 _REPLAYED = 2_000
 
 
-def main(arguments: Sequence[str] | None = None, *, n_replayed: int = _REPLAYED) -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return 0, 1 after one clear message on standard error, 2 out of memory."""
     options = _parse(arguments)
-    return exit_code_of(lambda: _bounded(options, n_replayed))
+    return exit_code_of(lambda: _bounded(options))
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -91,7 +91,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     return options
 
 
-def _bounded(options: argparse.Namespace, n_replayed: int) -> int:
+def _bounded(options: argparse.Namespace) -> int:
     """Run with limits on processor and memory, and store the reason of a failure."""
     # The files quote comments, so no other user may read them.
     options.run.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -101,7 +101,7 @@ def _bounded(options: argparse.Namespace, n_replayed: int) -> int:
         resource.setrlimit(resource.RLIMIT_DATA, (most, most))
     try:
         with threadpool_limits(options.threads):
-            return _retrain(options, n_replayed)
+            return _retrain(options)
     except MemoryError:
         _write_progress(options.run, "failed", problem="it needs more memory: raise --memory-mb")
         return OUT_OF_MEMORY
@@ -111,7 +111,7 @@ def _bounded(options: argparse.Namespace, n_replayed: int) -> int:
         raise
 
 
-def _retrain(options: argparse.Namespace, n_replayed: int) -> int:
+def _retrain(options: argparse.Namespace) -> int:
     began = time.monotonic()
     run, versions = options.run, options.versions
 
@@ -122,7 +122,7 @@ def _retrain(options: argparse.Namespace, n_replayed: int) -> int:
     dataset = read_dataset(paths, corrections=LABEL_CORRECTIONS).examples if paths else ()
     decided = {one.id for one in decisions}
     known = [e for e in dataset if str(e.comment.id) not in decided]
-    drawn = np.random.default_rng(_SEED).permutation(len(known))[:n_replayed]
+    drawn = np.random.default_rng(_SEED).permutation(len(known))[:_REPLAYED]
     replayed = [known[i] for i in np.sort(drawn).tolist()]
     split = split_decisions(decisions, held_share=_HELD_SHARE)
     serving = (options.current or versions) / read_current_name(options.current or versions)

@@ -17,7 +17,6 @@ from training import retrain
 from training.data.dataset import DEFAULT_DATA
 from training.retrain import NAME_FILE, main
 
-N_REPLAYED = 300
 # A kind of spam that the shipped version has never met, glued to sincere remarks.
 PITCHES = (
     "By the way, a Zambrolo keeps my tea warm all day.",
@@ -87,7 +86,7 @@ def retrained(tmp_path, versions):
         if isinstance(decisions, list):
             decisions = write_rows(tmp_path / "decisions.jsonl", *decisions)
         asked = arguments(tmp_path / "run", versions, decisions, *more)
-        assert main(asked, n_replayed=N_REPLAYED) == 0
+        assert main(asked) == 0
         return json.loads((tmp_path / "run" / "report.json").read_bytes())
 
     return retrained
@@ -113,12 +112,12 @@ def run(tmp_path_factory, versions, decisions) -> Path:
         with pytest.MonkeyPatch.context() as dies:
             dies.setattr(retrain, "_write_progress", die)
             with pytest.raises(KilledError):
-                main(asked, n_replayed=N_REPLAYED)
+                main(asked)
         assert not versions.exists()
         # What is left by one that had written its version and not yet its report.
         (folder / NAME_FILE).write_text('{"version": "candidate"}')
         shutil.copytree(SHIPPED_DIR / current, versions / "candidate")
-        assert main(asked, n_replayed=N_REPLAYED) == 0
+        assert main(asked) == 0
     return folder
 
 
@@ -206,7 +205,7 @@ def test_neither_retraining_nor_the_fit_of_seams_loads_torch():
 def test_wrong_input_is_one_clear_message(tmp_path, versions, capsys):
     missing = tmp_path / "none.jsonl"
 
-    assert main(arguments(tmp_path / "run", versions, missing), n_replayed=N_REPLAYED) == 1
+    assert main(arguments(tmp_path / "run", versions, missing)) == 1
 
     assert "is no file" in capsys.readouterr().err
     assert json.loads((tmp_path / "run" / "run.json").read_bytes())["state"] == "failed"
