@@ -366,26 +366,6 @@ def _print(said: str) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Held:
-    """Some comments with the scores of members that never saw their source."""
-
-    examples: tuple[Example, ...]
-    read: Read
-    tfidf: FloatArray
-    folds: IntArray
-
-    def evidence(self, calibration: Calibration) -> Evidence:
-        """Return the scores of the model and of every detector."""
-        return Evidence(
-            examples=self.examples,
-            model_p_spam=p_spam_of(self.read, calibration),
-            strengths=signal_strengths(self.examples),
-            is_promised=are_promised(self.examples),
-            folds=self.folds,
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Fitted:
     """The fitted joining, and its measurements out of fold."""
 
@@ -397,55 +377,43 @@ class _Fitted:
 def _fit_on_folds(run: Training) -> _Fitted:
     """Fit calibration, weights and cutoffs on the folds' scores of left out comments."""
     read, tfidf = run.out_of_fold()
-    examples, folds = [run.examples[i] for i in run.judged], run.folds[run.judged]
-
-    def held_of(wanted: BoolArray) -> _Held:
-        places = np.flatnonzero(wanted)
-        return _Held(
-            examples=tuple(examples[i] for i in places),
-            read=take_rows(read, places),
-            tfidf=tfidf[places],
-            folds=folds[places],
-        )
-
-    under_posts = np.array([e.source not in OTHER_PLACES for e in examples], dtype=np.bool_)
-    held, elsewhere = held_of(under_posts), held_of(~under_posts)
-    real = [not is_authored(e) for e in held.examples]
-    calibration = calibrate(
-        held.read, held.examples, run.config.join, is_real=_if_enough(real, held.examples)
-    )
+    judged = [run.examples[i] for i in run.judged]
+    under_posts = np.array([e.source not in OTHER_PLACES for e in judged], dtype=np.bool_)
+    places, elsewhere = np.flatnonzero(under_posts), np.flatnonzero(~under_posts)
+    examples, others = [judged[i] for i in places], [judged[i] for i in elsewhere]
+    held = take_rows(read, places)
+    real = [not is_authored(e) for e in examples]
+    calibration = calibrate(held, examples, run.config.join, is_real=_if_enough(real, examples))
     _print("looking with every detector, fitting weights")
-    evidence = held.evidence(calibration)
+    evidence = Evidence(
+        examples=examples,
+        model_p_spam=p_spam_of(held, calibration),
+        strengths=signal_strengths(examples),
+        is_promised=are_promised(examples),
+        folds=run.folds[run.judged][places],
+    )
     weighed = weigh(evidence, run.config.weigh)
+    fusion = weighed.fusion
     _print("measuring")
     measured = measure_part(
         OUT_OF_FOLD,
-        held.examples,
-        held.read,
+        examples,
+        held,
         evidence.strengths,
         calibration,
-        weighed.fusion,
+        fusion,
         p_spam=weighed.out_of_fold,
     )
     ways = {
         **measured.ways,
         "signals alone": signals_alone(evidence, run.config.weigh),
-        "TF-IDF": logistic_of(held.tfidf),
+        "TF-IDF": logistic_of(tfidf[places]),
     }
     parts = [replace(measured, ways=ways)]
-    if elsewhere.examples:
-        strengths = signal_strengths(elsewhere.examples)
-        parts.append(
-            measure_part(
-                OTHER,
-                elsewhere.examples,
-                elsewhere.read,
-                strengths,
-                calibration,
-                weighed.fusion,
-            )
-        )
-    return _Fitted(calibration=calibration, fusion=weighed.fusion, parts=tuple(parts))
+    if others:
+        strengths, read = signal_strengths(others), take_rows(read, elsewhere)
+        parts.append(measure_part(OTHER, others, read, strengths, calibration, fusion))
+    return _Fitted(calibration=calibration, fusion=fusion, parts=tuple(parts))
 
 
 def are_promised(examples: Sequence[Example]) -> BoolArray | None:
