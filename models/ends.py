@@ -16,7 +16,7 @@ def without_ends(text: str) -> list[str]:
     """Return the text without its first and last sentence, two sentences, or paragraph.
 
     A block of code counts as a sentence. Ends of more than 200 characters stay. A text of one
-    sentence and a long one give no result.
+    sentence, or of more than 1,500 characters, gives no result.
     """
     text = text.strip()
     if len(text) > _MAX_CHARS:
@@ -47,7 +47,7 @@ def _last_edges(text: str) -> list[int]:
 
 def _first_block(text: str) -> int:
     """Return the end of a short block of code that begins the text, 0 without one."""
-    ends = ["```"] if text.startswith(_FENCE) else []
+    ends = [_FENCE] if text.startswith(_FENCE) else []
     ends += [f"</{name}>" for name in _MARKUP if text[:6].lower().startswith(f"<{name}")][:1]
     found = [text[:_END_CHARS].lower().find(end, len(_FENCE)) + len(end) for end in ends]
     return max((end for end in found if end > len(_FENCE) + 2), default=0)

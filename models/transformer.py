@@ -82,7 +82,7 @@ class Calibration:
     # The second part reads windows whose log-odds by the first are between these.
     open_above: float = 0.0
     open_below: float = 0.0
-    # A comment with log-odds between these, and with words that promote at least so much, is also
+    # A comment with log-odds between these, and with words that promote more than this, is also
     # read without its ends.
     reread_above: float = 0.0
     reread_below: float = 0.0
@@ -247,8 +247,8 @@ class TransformerClassifier:
     ) -> list[float]:
         """Return each comment's log-odds of spam.
 
-        Harmless words next to an advertisement make the network unsure. So a comment that is not
-        clear is also read without its ends, and the highest score counts.
+        Harmless words next to an advertisement make the network unsure. So an unclear comment with
+        promotional words is also read without its ends, and the network's highest score counts.
         """
         calibration = self._calibration
         network = [pool([s.spam for s in some]) for some in scores]

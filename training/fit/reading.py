@@ -81,7 +81,7 @@ def read_inputs(
 def read_network(
     inputs: Sequence[ModelInput], engine: WindowReader, tokeniser: CommentTokeniser
 ) -> Read:
-    """Return a network's scores; those of the linear members are 0."""
+    """Return a network's scores; those of the linear members are 0, without ends -inf."""
     windows = [tokeniser.windows(one) for one in inputs]
     of_comment = read_windows(engine, windows)
     promotion = [[s.promotion for s in some] for some in of_comment]
