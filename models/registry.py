@@ -184,16 +184,16 @@ def import_version(models_dir: Path, version: Path) -> bool:
     check_version(version)
     models_dir.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=models_dir, prefix=_WRITING) as staging:
-        whole = Path(staging) / version.name
+        staged = Path(staging) / version.name
         # Only the manifest and its files, because no other file was checked.
         names = [*json.loads((version / MANIFEST_FILE).read_bytes())["files"], MANIFEST_FILE]
-        whole.mkdir()
+        staged.mkdir()
         for name in names:
             try:
-                (whole / name).hardlink_to(version / name)
+                (staged / name).hardlink_to(version / name)
             except OSError:
-                shutil.copyfile(version / name, whole / name)
-        whole.rename(models_dir / version.name)
+                shutil.copyfile(version / name, staged / name)
+        staged.rename(models_dir / version.name)
     return True
 
 
@@ -224,12 +224,12 @@ def write_version(
         "files": {name: hashlib.sha256(files[name]).hexdigest() for name in sorted(files)},
     }
     with tempfile.TemporaryDirectory(dir=models_dir, prefix=_WRITING) as staging:
-        whole = Path(staging) / version
-        whole.mkdir()
+        staged = Path(staging) / version
+        staged.mkdir()
         for name, content in {**files, **(unlisted or {})}.items():
-            (whole / name).write_bytes(content)
-        (whole / MANIFEST_FILE).write_bytes(_dump_json(manifest))
-        whole.rename(folder)
+            (staged / name).write_bytes(content)
+        (staged / MANIFEST_FILE).write_bytes(_dump_json(manifest))
+        staged.rename(folder)
     return folder
 
 

@@ -56,7 +56,7 @@ _MIN_TOKENS = 4
 _NO_PROMOTION = -7.0
 _CLAUSE_ENDS = (",", ";", ":")
 # Floods repeat texts, so recent windows are cached, at most 17 MB.
-_REMEMBERED_WINDOWS = 4_096
+_CACHED_WINDOWS = 4_096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,7 +181,7 @@ class TransformerClassifier:
         self._names = names
         self._marks = marks
         self._lock = Lock()
-        self._remembered: OrderedDict[bytes, WindowScores] = OrderedDict()
+        self._cache: OrderedDict[bytes, WindowScores] = OrderedDict()
 
     @classmethod
     def read(cls, folder: Path, files: Mapping[str, bytes]) -> Self:
@@ -195,17 +195,17 @@ class TransformerClassifier:
             # The engine would read a network from the folder even if it was not checked.
             msg = f"the manifest does not list {', '.join(missing)}"
             raise ValueError(msg)
-        with ThreadPoolExecutor(1) as beside:
+        with ThreadPoolExecutor(1) as executor:
             # The engine compiles the network outside Python, which can read the other files
             # meanwhile.
-            around = beside.submit(cls._around_engine, files)
+            members = executor.submit(cls._read_members, files)
             calibration = read_calibration(files[CALIBRATION_FILE])
             rest = rest_of(folder, calibration) if REST_FILE in files else None
             engine = Engine(folder / NETWORK_FILE, rest=rest)
-            return around.result()(engine)
+            return members.result()(engine)
 
     @classmethod
-    def _around_engine(cls, files: Mapping[str, bytes]) -> Callable[[Engine], Self]:
+    def _read_members(cls, files: Mapping[str, bytes]) -> Callable[[Engine], Self]:
         return partial(
             cls,
             tokeniser=CommentTokeniser(files[TOKENISER_FILE].decode("utf-8")),
@@ -260,8 +260,8 @@ class TransformerClassifier:
         ]
         again = read_without_ends([inputs[i] for i in unclear], self._tokeniser, self._read)
         for i, highest in zip(unclear, again, strict=True):
-            whole, *others = rows[i]
-            log_odds[i] = float(calibration.log_odds(max(whole, highest), *others))
+            network_score, *others = rows[i]
+            log_odds[i] = float(calibration.log_odds(max(network_score, highest), *others))
         return log_odds
 
     def _read(
@@ -270,16 +270,16 @@ class TransformerClassifier:
         """Return the network's scores of each comment; windows of the same tokens are read once."""
         keys = [[_key(window) for window in some] for some in windows]
         wanted = dict(zip(chain(*keys), chain(*windows), strict=True))
-        remembered = self._remembered
+        cache = self._cache
         with self._lock:
-            known = {key: remembered[key] for key in wanted if key in remembered}
+            known = {key: cache[key] for key in wanted if key in cache}
         fresh = {key: window for key, window in wanted.items() if key not in known}
         known.update(zip(fresh, self._engine.read(list(fresh.values()), meanwhile), strict=True))
         with self._lock:
             for key in fresh:
-                remembered[key] = known[key]
-            while len(remembered) > _REMEMBERED_WINDOWS:
-                remembered.popitem(last=False)
+                cache[key] = known[key]
+            while len(cache) > _CACHED_WINDOWS:
+                cache.popitem(last=False)
         return [[known[key] for key in some] for some in keys]
 
     def _answer(

@@ -28,7 +28,7 @@ from training.data.corrections import LABEL_CORRECTIONS
 from training.data.dataset import Example, read_dataset
 from training.fit.evidence import strengths_of
 from training.fit.measured import Measured
-from training.fit.reading import all_evidence, logit_of
+from training.fit.scores import all_evidence, logit_of
 
 # Returns p_spam with all evidence for each comment, in order.
 Judge = Callable[[Sequence[Comment]], FloatArray]

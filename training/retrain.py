@@ -40,7 +40,7 @@ from training.data.dataset import DEFAULT_DATA, Example, read_dataset
 from training.data.decisions import read_decisions
 from training.fit.evidence import signal_strengths
 from training.fit.members import Members, read_members
-from training.fit.reading import labels, log_odds_of
+from training.fit.scores import labels, log_odds_of
 from training.retraining.clean import split_decisions
 from training.retraining.compare import Part, compare
 from training.retraining.fit import correct_linear
@@ -106,8 +106,8 @@ def _bounded(options: argparse.Namespace) -> int:
         _write_progress(options.run, "failed", problem="it needs more memory: raise --memory-mb")
         return OUT_OF_MEMORY
     except Exception as error:
-        said = str(error).splitlines()
-        _write_progress(options.run, "failed", problem=said[0] if said else type(error).__name__)
+        lines = str(error).splitlines()
+        _write_progress(options.run, "failed", problem=lines[0] if lines else type(error).__name__)
         raise
 
 
@@ -155,7 +155,7 @@ def _retrain(options: argparse.Namespace) -> int:
         before.linear,
         taught,
         np.array([one.weight for one in split.taught]),
-        log_odds_of(before.read(taught), before.calibration),
+        log_odds_of(before.score(taught), before.calibration),
         replayed,
         before.calibration,
     )

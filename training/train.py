@@ -57,32 +57,32 @@ from training.data.rotation import (
     RotationConfig,
     assign_rotation,
     is_authored,
-    teaching_of,
+    training_rows,
 )
 from training.fit.embed import fit_embedding
 from training.fit.evidence import signal_strengths
 from training.fit.joining import JoinConfig, calibrate, fit_linear, fit_marks, fit_names
-from training.fit.kept_reads import (
-    LinearSaid,
-    join_reads,
-    linear_said_bytes,
-    read_bytes,
-    read_from,
-    read_linear_said,
-    take_rows,
-)
 from training.fit.measured import Measured, MeasuredPart
 from training.fit.members import Members, engine_of
-from training.fit.reading import (
-    Read,
+from training.fit.rounding import compare_rounding, draw_to_compare, network_reader
+from training.fit.scores import (
+    Scores,
     labels,
     logistic_of,
     measure_part,
     p_spam_of,
-    read_network,
-    read_windows,
+    score_network,
+    score_windows,
 )
-from training.fit.rounding import compare_rounding, draw_to_compare, network_reader
+from training.fit.stored_scores import (
+    LinearScores,
+    join_scores,
+    linear_scores_bytes,
+    read_linear_scores,
+    read_scores,
+    scores_bytes,
+    take_rows,
+)
 from training.fit.tfidf import tfidf_log_odds
 from training.fit.weighing import Evidence, WeighConfig, signals_alone, weigh
 from training.network.encoder import Network
@@ -167,9 +167,9 @@ class Training:
         """Return the positions of the comments that are judged out of fold, in order."""
         return np.flatnonzero(self.folds < self.config.rotation.n_judged)
 
-    def teaching(self, stage: str) -> list[int]:
+    def training_rows(self, stage: str) -> list[int]:
         """Return the positions of the comments that a stage learns from."""
-        return teaching_of(self.examples, self.folds, None if stage == FINAL else int(stage))
+        return training_rows(self.examples, self.folds, None if stage == FINAL else int(stage))
 
     @cached_property
     def tokeniser_json(self) -> str:
@@ -203,7 +203,7 @@ class Training:
             config = replace(config, epochs=config.final_epochs, fine_tune=slower)
         plan = plan_training_examples(
             self.examples,
-            self.teaching(stage),
+            self.training_rows(stage),
             self.dataset.texts,
             config,
             self.config.rotation,
@@ -219,11 +219,11 @@ class Training:
             config,
             seed=config.seed + (0 if stage == FINAL else int(stage)),
             checkpoint=self.folder / f"{stage}.pt",
-            tell=partial(tell_progress, stage),
+            on_progress=partial(print_progress, stage),
         )
         return network, seconds + sum(of_fold for _, of_fold in folds)
 
-    def held_out(self, fold: int) -> Read:
+    def held_out(self, fold: int) -> Scores:
         """Return the scores of a fold's network for the comments that it left out, in order."""
         examples = [self.examples[i] for i in np.flatnonzero(self.folds == fold)]
         path = self.folder / f"held-{fold}.pt"
@@ -233,19 +233,19 @@ class Training:
             reader = network_reader(network, self.config.join.open_log_odds)
             _print(f"fold {fold}: reading {len(examples):,} comments")
             inputs = [e.input for e in examples]
-            read = read_network(inputs, reader, tokeniser)
-            shorter = read_without_ends(inputs, tokeniser, partial(read_windows, reader))
-            _write(path, read_bytes(replace(read, without_ends=np.array(shorter))))
+            scores = score_network(inputs, reader, tokeniser)
+            shorter = read_without_ends(inputs, tokeniser, partial(score_windows, reader))
+            _write(path, scores_bytes(replace(scores, without_ends=np.array(shorter))))
         windows = [tokeniser.windows(e.input) for e in examples]
-        return read_from(path.read_bytes(), windows)
+        return read_scores(path.read_bytes(), windows)
 
     def tables(self, stage: str) -> "Tables":
         """Return the linear members that learn from the same comments as a stage's network."""
 
         def fit() -> Mapping[str, bytes]:
-            taught = [self.examples[i] for i in self.teaching(stage)]
-            _print(f"{stage}: the linear members on {len(taught):,} comments")
-            return Tables.fit(taught, self.dataset, self.config.join).files
+            train_examples = [self.examples[i] for i in self.training_rows(stage)]
+            _print(f"{stage}: the linear members on {len(train_examples):,} comments")
+            return Tables.fit(train_examples, self.dataset, self.config.join).files
 
         return Tables.read(self._keep(f"tables-{stage}", fit))
 
@@ -258,7 +258,7 @@ class Training:
             _print("rounding to int8")
             return export_quantisation_aware(
                 network,
-                [self.examples[i] for i in self.teaching(FINAL)],
+                [self.examples[i] for i in self.training_rows(FINAL)],
                 CommentTokeniser(self.tokeniser_json),
                 config.on_grid,
                 windows=config.int8_windows,
@@ -279,35 +279,40 @@ class Training:
             staged.rename(folder)
         return {path.name: path.read_bytes() for path in folder.iterdir()}
 
-    def linear_held_out(self, fold: int) -> LinearSaid:
+    def linear_held_out(self, fold: int) -> LinearScores:
         """Return a fold's linear members' and TF-IDF scores of the comments that it left out."""
         path = self.folder / f"linear-{fold}.pt"
         if not path.exists():
             tables = self.tables(str(fold))
             examples = [self.examples[i] for i in np.flatnonzero(self.folds == fold)]
-            taught = [self.examples[i] for i in self.teaching(str(fold))]
-            said = [
+            train_examples = [self.examples[i] for i in self.training_rows(str(fold))]
+            log_odds = [
                 [tables.linear.highest_of(count_vectors(e.input)) for e in examples],
                 [log_odds_in(tables.names, count_name(e.input)) for e in examples],
-                tfidf_log_odds(taught, examples),
+                tfidf_log_odds(train_examples, examples),
             ]
             marks = tables.marks
             by_words = [promotion_by_words(marks, e.input) if marks else () for e in examples]
-            _write(path, linear_said_bytes(LinearSaid(said=np.array(said), by_words=by_words)))
-        return read_linear_said(path.read_bytes())
+            _write(
+                path,
+                linear_scores_bytes(LinearScores(log_odds=np.array(log_odds), by_words=by_words)),
+            )
+        return read_linear_scores(path.read_bytes())
 
-    def out_of_fold(self) -> tuple[Read, FloatArray]:
+    def out_of_fold(self) -> tuple[Scores, FloatArray]:
         """Return each judged comment's scores by members and by TF-IDF without its source."""
         folds = range(self.config.rotation.n_judged)
         order = np.argsort(
             np.concatenate([np.flatnonzero(self.folds == fold) for fold in folds]), kind="stable"
         )
-        read = take_rows(join_reads([self.held_out(fold) for fold in folds]), order)
+        scores = take_rows(join_scores([self.held_out(fold) for fold in folds]), order)
         found = [self.linear_held_out(fold) for fold in folds]
-        linear, names, tfidf = np.concatenate([of_fold.said for of_fold in found], axis=1)[:, order]
+        linear, names, tfidf = np.concatenate([of_fold.log_odds for of_fold in found], axis=1)[
+            :, order
+        ]
         by_words = [words for of_fold in found for words in of_fold.by_words]
         by_words = [by_words[i] for i in order]
-        return replace(read, linear=linear, names=names, by_words=by_words), tfidf
+        return replace(scores, linear=linear, names=names, by_words=by_words), tfidf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -319,12 +324,14 @@ class Tables:
     marks: LinearTable | None
 
     @classmethod
-    def fit(cls, taught: Sequence[Example], dataset: Dataset, config: JoinConfig) -> "Tables":
+    def fit(
+        cls, train_examples: Sequence[Example], dataset: Dataset, config: JoinConfig
+    ) -> "Tables":
         """Fit the members on these comments, and on the advertisements in unlabelled texts."""
         return cls(
-            linear=fit_linear(taught, config, dataset.texts),
-            names=fit_names(taught, config),
-            marks=fit_marks(taught, config),
+            linear=fit_linear(train_examples, config, dataset.texts),
+            names=fit_names(train_examples, config),
+            marks=fit_marks(train_examples, config),
         )
 
     @classmethod
@@ -349,7 +356,7 @@ def _write(path: Path, content: bytes) -> None:
     staged.replace(path)
 
 
-def tell_progress(stage: str, progress: Progress) -> None:
+def print_progress(stage: str, progress: Progress) -> None:
     """Print a stage's progress on standard error every 50 steps."""
     if progress.step % 50 == 0 or progress.step == progress.steps:
         _print(
@@ -358,8 +365,8 @@ def tell_progress(stage: str, progress: Progress) -> None:
         )
 
 
-def _print(said: str) -> None:
-    print(said, file=sys.stderr, flush=True)
+def _print(message: str) -> None:
+    print(message, file=sys.stderr, flush=True)
 
 
 # Fitting and measuring on the folds' scores.
@@ -376,12 +383,12 @@ class _Fitted:
 
 def _fit_on_folds(run: Training) -> _Fitted:
     """Fit calibration, weights and cutoffs on the folds' scores of left out comments."""
-    read, tfidf = run.out_of_fold()
+    scores, tfidf = run.out_of_fold()
     judged = [run.examples[i] for i in run.judged]
     under_posts = np.array([e.source not in OTHER_PLACES for e in judged], dtype=np.bool_)
     places, elsewhere = np.flatnonzero(under_posts), np.flatnonzero(~under_posts)
     examples, others = [judged[i] for i in places], [judged[i] for i in elsewhere]
-    held = take_rows(read, places)
+    held = take_rows(scores, places)
     real = [not is_authored(e) for e in examples]
     calibration = calibrate(held, examples, run.config.join, is_real=_if_enough(real, examples))
     _print("looking with every detector, fitting weights")
@@ -411,8 +418,8 @@ def _fit_on_folds(run: Training) -> _Fitted:
     }
     parts = [replace(measured, ways=ways)]
     if others:
-        strengths, read = signal_strengths(others), take_rows(read, elsewhere)
-        parts.append(measure_part(OTHER, others, read, strengths, calibration, fusion))
+        strengths, scores = signal_strengths(others), take_rows(scores, elsewhere)
+        parts.append(measure_part(OTHER, others, scores, strengths, calibration, fusion))
     return _Fitted(calibration=calibration, fusion=fusion, parts=tuple(parts))
 
 
@@ -434,7 +441,7 @@ def _if_enough(chosen: Sequence[bool], examples: Sequence[Example]) -> BoolArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Made:
+class BuiltVersion:
     """A version's files, weights, and the facts of its card."""
 
     files: Mapping[str, bytes]
@@ -447,18 +454,18 @@ class Made:
     network_seconds: float
 
 
-def make_version(run: Training) -> Made:
+def build_version(run: Training) -> BuiltVersion:
     """Return a version that has learnt everything."""
     config, examples = run.config, run.examples
     tokeniser = CommentTokeniser(run.tokeniser_json)
     fitted = _fit_on_folds(run)
-    taught = [examples[i] for i in run.teaching(FINAL)]
+    train_examples = [examples[i] for i in run.training_rows(FINAL)]
     tables = run.tables(FINAL)
     network, seconds = run.network(FINAL)
     graphs = run.graphs()
     engine = engine_of(graphs, fitted.calibration)
-    drawn = draw_to_compare(len(taught), config.embedding_comments, config.seed)
-    projection, embedding = fit_embedding(engine, tokeniser, [taught[i] for i in drawn])
+    drawn = draw_to_compare(len(train_examples), config.embedding_comments, config.seed)
+    projection, embedding = fit_embedding(engine, tokeniser, [train_examples[i] for i in drawn])
     members = _members(run, fitted, tables, engine)
     _print("contrasts")
     contrasts = measure_contrasts(
@@ -474,7 +481,7 @@ def make_version(run: Training) -> Made:
         EMBEDDING_FILE: projection_bytes(projection),
     }
     state = {name: value.half() for name, value in network.state_dict().items()}
-    return Made(
+    return BuiltVersion(
         files=files,
         torch_weights=safetensors.torch.save(state),
         fusion=fitted.fusion,
@@ -544,7 +551,7 @@ def _rotation_facts(run: Training) -> Measured:
             str(fold): sorted({run.examples[i].source for i in np.flatnonzero(run.folds == fold)})
             for fold in range(run.config.rotation.n_judged)
         },
-        "learnt_by": {stage: len(run.teaching(stage)) for stage in run.stages},
+        "learnt_by": {stage: len(run.training_rows(stage)) for stage in run.stages},
     }
 
 
@@ -603,36 +610,36 @@ def _train_version(options: argparse.Namespace, config: TrainConfig) -> int:
     _print(f"{len(dataset.examples):,} comments, {config.rotation.n_folds} folds")
     if options.jobs > 1:
         _train_in_pool(run, data, options.jobs)
-    made = make_version(run)
+    built = build_version(run)
 
     now = datetime.now(UTC)
     version = options.name or free_name(options.out, f"e5-{now:%Y%m%d}")
     card = card_facts(
         version=version,
         trained_at=now,
-        seconds=made.network_seconds,
+        seconds=built.network_seconds,
         fingerprint=mark,
         config=asdict(config),
         packages=PACKAGES,
         files=dataset.files,
-        fusion=made.fusion,
-        parts=made.parts,
-        **made.facts,
+        fusion=built.fusion,
+        parts=built.parts,
+        **built.facts,
     )
     written = write_version(
         options.out,
         version,
         kind=TransformerClassifier.KIND,
-        weights=made.files,
-        fusion=made.fusion,
+        weights=built.files,
+        fusion=built.fusion,
         documents={"card.json": card_json(card), "card.md": card_page(card)},
-        unlisted={TORCH_FILE: made.torch_weights},
+        unlisted={TORCH_FILE: built.torch_weights},
     )
     shutil.rmtree(folder)
     if options.promote:
         promote(options.out, version)
     state = "promoted" if options.promote else "not promoted"
-    print(f"{written}: trained in {made.network_seconds / 60:.1f} min, {state}; see its card.md")
+    print(f"{written}: trained in {built.network_seconds / 60:.1f} min, {state}; see its card.md")
     return 0
 
 

@@ -83,8 +83,8 @@ def _ways_table(rows: Sequence[Mapping[str, Any]]) -> str:
     return table(
         (head, "ROC AUC", *(f"caught at {percent(float(r))} ham lost" for r in _RATES)),
         [
-            (said, _auc(mine[way]), *(_share(mine[way]["recall"].get(r)) for r in _RATES))
-            for way, said in _WAYS.items()
+            (label, _auc(mine[way]), *(_share(mine[way]["recall"].get(r)) for r in _RATES))
+            for way, label in _WAYS.items()
             if way in mine
         ],
     )
@@ -98,7 +98,7 @@ def _auc(row: Mapping[str, Any]) -> str:
 
 
 def _promises(cutoffs: Mapping[str, Any]) -> str:
-    said = [
+    promises = [
         f"{name.replace('_', ' ')} at most {percent(kept['promised_rate'])} (measured "
         f"{kept['hits']} of {kept['count']:,}, with 95% confidence at most "
         f"{percent(kept['upper_95'])})"
@@ -107,7 +107,7 @@ def _promises(cutoffs: Mapping[str, Any]) -> str:
     ]
     return (
         f"Spam from p_spam {cutoffs['spam_cutoff']:.4f} up, ham below {cutoffs['ham_cutoff']:.4f}, "
-        f"the rest goes to a moderator. Promised: {'; '.join(said)}."
+        f"the rest goes to a moderator. Promised: {'; '.join(promises)}."
     )
 
 

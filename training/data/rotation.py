@@ -89,7 +89,7 @@ def assign_rotation(examples: Sequence[Example], config: RotationConfig) -> IntA
     return folds
 
 
-def teaching_of(examples: Sequence[Example], folds: IntArray, held: int | None) -> list[int]:
+def training_rows(examples: Sequence[Example], folds: IntArray, held: int | None) -> list[int]:
     """Return the positions to learn from without the fold `held`; all but copies if it is None.
 
     Copies of held comments are left out. Of other copies one stays, or none if their labels differ.

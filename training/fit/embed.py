@@ -9,7 +9,7 @@ from models.tokens import CommentTokeniser
 from training.arrays import FloatArray
 from training.data.dataset import Example
 from training.fit.measured import Measured
-from training.fit.reading import WindowReader, read_windows
+from training.fit.scores import WindowReader, score_windows
 
 # Added to each direction's variance, as a share of the mean variance of those kept. Without it,
 # directions that hardly vary would count as much as the others.
@@ -92,8 +92,8 @@ def pooled_of(
 ) -> list[list[Sequence[float]]]:
     """Return the pooled states of each comment's windows. Raises `ValueError` if there are none."""
     windows = [tokeniser.windows(e.input) for e in examples]
-    read = read_windows(engine, windows)
-    pooled = [[one.pooled for one in some if one.pooled is not None] for some in read]
+    scores = score_windows(engine, windows)
+    pooled = [[one.pooled for one in some if one.pooled is not None] for some in scores]
     if not all(pooled):
         raise ValueError("the network pools nothing")
     return pooled

@@ -19,13 +19,13 @@ from training.data.training_examples import cut_woven, glued_copies
 from training.fit.evidence import to_matrix
 from training.fit.fuse import fit_logistic
 from training.fit.promotion import CountedText, compare_tokens, fit_promotion
-from training.fit.reading import (
-    Read,
+from training.fit.regression import fit_table
+from training.fit.scores import (
+    Scores,
     labels,
     mark,
     p_spam_of,
 )
-from training.fit.regression import fit_table
 
 # With fewer names of a label there is no table of names.
 _MIN_NAMES = 50
@@ -172,7 +172,7 @@ def _are_authored(examples: Sequence[Example]) -> BoolArray:
 
 
 def calibrate(
-    read: Read,
+    scores: Scores,
     examples: Sequence[Example],
     config: JoinConfig,
     *,
@@ -184,9 +184,9 @@ def calibrate(
     probability is about: real ones, not those written to be hard; by default all.
     """
     is_spam = labels(examples)
-    named = np.clip(read.names, *config.name_bounds)
-    linear_said = np.clip(read.linear, *config.linear_bounds)
-    columns = np.column_stack([read.network, linear_said, read.strongest, named])
+    named = np.clip(scores.names, *config.name_bounds)
+    linear_said = np.clip(scores.linear, *config.linear_bounds)
+    columns = np.column_stack([scores.network, linear_said, scores.strongest, named])
     rows = np.ones(len(is_spam), dtype=np.bool_) if is_real is None else is_real
     offset, (network, linear, promotion, names) = fit_logistic(columns[rows], is_spam[rows])
     joined = Calibration(
@@ -208,9 +208,9 @@ def calibrate(
         marks_within=config.marks_within,
         marks_words=config.marks_words,
     )
-    shows = p_spam_of(read, joined) >= MIN_P_SPAM_TO_MARK
+    shows = p_spam_of(scores, joined) >= MIN_P_SPAM_TO_MARK
     by_f1 = {
-        t: compare_tokens(examples, mark(read, examples, shows, replace(joined, marks_from=t))).f1
+        t: compare_tokens(examples, mark(scores, examples, shows, replace(joined, marks_from=t))).f1
         for t in config.mark_thresholds
     }
     return replace(joined, marks_from=max(by_f1, key=lambda t: by_f1[t]))

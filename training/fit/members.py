@@ -32,12 +32,12 @@ from service.scoring.classifier import model_input
 from training.arrays import FloatArray
 from training.data.dataset import Example
 from training.fit.evidence import signal_names, strengths_of
-from training.fit.reading import (
-    Read,
+from training.fit.scores import (
+    Scores,
     WindowReader,
     all_evidence,
     p_spam_of,
-    read_inputs,
+    score_inputs,
 )
 
 
@@ -61,21 +61,21 @@ class Members:
         """
         if not examples:
             return np.zeros(0)
-        read = self.read(examples)
-        return all_evidence(p_spam_of(read, self.calibration), strengths, self.known_fusion)
+        scores = self.score(examples)
+        return all_evidence(p_spam_of(scores, self.calibration), strengths, self.known_fusion)
 
     def judge(self, comments: Sequence[Comment]) -> FloatArray:
         """Return each comment's p_spam with all evidence, for an unknown sender."""
-        read = self._read([model_input(comment) for comment in comments])
-        model = p_spam_of(read, self.calibration)
+        scores = self._score([model_input(comment) for comment in comments])
+        model = p_spam_of(scores, self.calibration)
         return all_evidence(model, strengths_of(comments), self.known_fusion)
 
-    def read(self, examples: Sequence[Example]) -> Read:
+    def score(self, examples: Sequence[Example]) -> Scores:
         """Return the members' scores of each comment, before calibration."""
-        return self._read([e.input for e in examples])
+        return self._score([e.input for e in examples])
 
-    def _read(self, inputs: Sequence[ModelInput]) -> Read:
-        return read_inputs(
+    def _score(self, inputs: Sequence[ModelInput]) -> Scores:
+        return score_inputs(
             inputs, self.engine, self.tokeniser, self.linear, self.names, self.calibration
         )
 

@@ -10,7 +10,7 @@ from sklearn.pipeline import FeatureUnion, make_pipeline
 from models.inputs import ModelInput
 from training.arrays import FloatArray
 from training.data.dataset import Example
-from training.fit.reading import labels
+from training.fit.scores import labels
 
 # The best of 1, 10, 100 and 1,000 by ROC AUC on most held-out comments.
 _INVERSE_RIDGE = 100.0

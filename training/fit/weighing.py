@@ -10,7 +10,7 @@ from training.arrays import BoolArray, FloatArray, IntArray
 from training.data.dataset import Example
 from training.fit.evidence import signal_names
 from training.fit.fuse import FittedWeights, fit_fusion, promise, promised_cutoffs
-from training.fit.reading import labels, logistic_of, logit_of
+from training.fit.scores import labels, logistic_of, logit_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 # Log-odds of spam (windows) and of promotion (windows, tokens).
-Said = tuple[torch.Tensor, torch.Tensor]
+Logits = tuple[torch.Tensor, torch.Tensor]
 
 # The layer whose states are pooled, counted from 0. The last layers' states differ only between
 # spam and ham; the second's still differ between advertisements.
@@ -28,7 +28,7 @@ class Heads(nn.Module):
         self.spam = nn.Linear(2 * hidden, 1)
         self.promotion = nn.Linear(hidden, 1)
 
-    def said(self, states: torch.Tensor, kinds: torch.Tensor, mask: torch.Tensor) -> Said:
+    def forward(self, states: torch.Tensor, kinds: torch.Tensor, mask: torch.Tensor) -> Logits:
         """Return the outputs for states of shape (windows, tokens, hidden)."""
         is_text = (mask * kinds).unsqueeze(-1).to(states.dtype)
         mean = (states * is_text).sum(1) / is_text.sum(1).clamp(min=1.0)
@@ -61,13 +61,13 @@ class Network(nn.Module):
         self.exits = tuple(exits)
         self.heads = nn.ModuleList(Heads(encoder.config.hidden_size) for _ in exits)
 
-    def answers(
+    def forward(
         self, ids: torch.Tensor, kinds: torch.Tensor, mask: torch.Tensor
-    ) -> tuple[Said, ...]:
+    ) -> tuple[Logits, ...]:
         """Return the outputs of each exit, in order."""
         states = self.states(ids, kinds, mask, self.exits[-1])
         return tuple(
-            cast("Heads", head).said(states[after], kinds, mask)
+            cast("Heads", head)(states[after], kinds, mask)
             for after, head in zip(self.exits, self.heads, strict=True)
         )
 
@@ -76,9 +76,9 @@ class Network(nn.Module):
     ) -> list[torch.Tensor]:
         """Return the hidden states of the embeddings and after each of the first layers."""
         states = [self.encoder.embeddings(input_ids=ids, token_type_ids=kinds)]
-        return self.go_on(states, mask, range(layers))
+        return self.run_layers(states, mask, range(layers))
 
-    def go_on(
+    def run_layers(
         self, states: list[torch.Tensor], mask: torch.Tensor, layers: Sequence[int]
     ) -> list[torch.Tensor]:
         """Return the states and those after each of these layers, starting from the last state."""
@@ -108,11 +108,11 @@ class First(nn.Module):
         after = self.network.exits[0]
         states = self.network.states(ids, kinds, mask, after)
         head = cast("Heads", self.network.heads[0])
-        spam, promotion = head.said(states[after], kinds, mask)
+        spam, promotion = head(states[after], kinds, mask)
         weights = torch.sigmoid(promotion) * (mask * kinds).to(promotion.dtype)
         pooled = states[1 + min(_POOLED_LAYER, after - 1)]
-        said = (spam, promotion, torch.matmul(weights.unsqueeze(1), pooled))
-        return (*said, states[after]) if len(self.network.exits) > 1 else said
+        logits = (spam, promotion, torch.matmul(weights.unsqueeze(1), pooled))
+        return (*logits, states[after]) if len(self.network.exits) > 1 else logits
 
 
 class Rest(nn.Module):
@@ -127,6 +127,6 @@ class Rest(nn.Module):
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the second exit's log-odds of spam and of promotion."""
         first, second = self.network.exits
-        found = self.network.go_on([states], mask, range(first, second))
-        said = cast("Heads", self.network.heads[1]).said(found[-1], kinds, mask)
-        return said[0], said[1]
+        found = self.network.run_layers([states], mask, range(first, second))
+        logits = cast("Heads", self.network.heads[1])(found[-1], kinds, mask)
+        return logits[0], logits[1]

@@ -20,7 +20,7 @@ from training.data.training_examples import (
     collect_stock,
     vary,
 )
-from training.network.encoder import Network, Said
+from training.network.encoder import Logits, Network
 
 # A token's target is 1, 0 or unknown.
 _UNKNOWN = -1.0
@@ -29,7 +29,7 @@ _RUN_OF_BATCHES = 20
 _PAD_TO = 16
 # The number of a batch's training examples that are read at once, grouped by length, for less
 # padding and memory.
-_READ_AT_ONCE = 8
+_MICRO_BATCH = 8
 # The log-odds from which a change costs by its distance instead of its square, and the weight of
 # that cost.
 _HUBER, _MOVED_WEIGHT = 2.0, 0.5
@@ -77,18 +77,17 @@ def fine_tune(
     *,
     seed: int,
     checkpoint: Path | None = None,
-    tell: Callable[[Progress], None] = lambda _: None,
-    before: Network | None = None,
+    on_progress: Callable[[Progress], None] = lambda _: None,
+    teacher: Network | None = None,
     batches: Sequence[Sequence[int]] | None = None,
 ) -> float:
     """Train the network in place, on a GPU if there is one.
 
     Returns the seconds it took, including those before the last checkpoint.
 
-    With `before`, a network, the training examples teach only that network's outputs (distillation,
-    Hinton et al. 2015). `batches` are positions of training examples, one list per step; without
-    them every training example is used once per epoch. Parameters without a gradient stay
-    unchanged.
+    With a `teacher`, the network learns its outputs instead of labels (distillation, Hinton et al.
+    2015). `batches` are positions of training examples, one list per step; without them every
+    training example is used once per epoch. Parameters without a gradient stay unchanged.
 
     With a `checkpoint`, an interrupted run continues from its last save, and a finished one is not
     repeated; the caller deletes the file. The same seed and data give the same order of training
@@ -98,8 +97,8 @@ def fine_tune(
     # Without dropout: one or two epochs do not overfit, and it takes a quarter of all time. A
     # network that learns nothing new also stays identical.
     network.to(device).eval()
-    if before is not None:
-        before.to(device).eval()
+    if teacher is not None:
+        teacher.to(device).eval()
     stock = collect_stock(training_examples)
     per_epoch = math.ceil(len(training_examples) / config.batch_size)
     steps = max(1, round(per_epoch * config.epochs)) if batches is None else len(batches)
@@ -120,8 +119,10 @@ def fine_tune(
         varied = [vary(training_examples[i], config.variation, stock, rng) for i in batch]
         optimiser.zero_grad(set_to_none=True)
         loss = 0.0
-        for some in _read_together(varied):
-            of_some = _loss(network, _collate(some, tokeniser, config, rng, device), config, before)
+        for some in _micro_batches(varied):
+            of_some = _loss(
+                network, _collate(some, tokeniser, config, rng, device), config, teacher
+            )
             of_some = of_some * (len(some) / len(varied))
             of_some.backward()  # type: ignore[no-untyped-call]  # torch gives it no types
             loss += float(of_some.detach())
@@ -129,7 +130,7 @@ def fine_tune(
         optimiser.step()
         schedule.step()
         ahead = (time.monotonic() - began) / (step + 1 - first) * (steps - step - 1)
-        tell(Progress(step=step + 1, steps=steps, loss=loss, seconds_left=ahead))
+        on_progress(Progress(step=step + 1, steps=steps, loss=loss, seconds_left=ahead))
         due = (step + 1) % config.save_every_steps == 0 or step + 1 == steps
         if config.save_every_seconds is not None:
             due |= time.monotonic() - saved_at >= config.save_every_seconds
@@ -142,10 +143,10 @@ def fine_tune(
 
 
 def _optimiser(network: nn.Module, config: FineTuneConfig) -> torch.optim.AdamW:
-    taught = [p for p in network.parameters() if p.requires_grad]
+    trainable = [p for p in network.parameters() if p.requires_grad]
     groups = [
-        {"params": [p for p in taught if p.dim() > 1], "weight_decay": config.weight_decay},
-        {"params": [p for p in taught if p.dim() <= 1], "weight_decay": 0.0},
+        {"params": [p for p in trainable if p.dim() > 1], "weight_decay": config.weight_decay},
+        {"params": [p for p in trainable if p.dim() <= 1], "weight_decay": 0.0},
     ]
     return torch.optim.AdamW(groups, lr=config.learning_rate)
 
@@ -211,7 +212,7 @@ def _collate(
     promotion = torch.full(ids.shape, _UNKNOWN)
     for row, (place, window) in enumerate(owned):
         start = window.n_context
-        promotion[row, start : start + len(window.spans)] = _taught(
+        promotion[row, start : start + len(window.spans)] = _token_targets(
             window, training_examples[place]
         )
     return _Batch(
@@ -247,7 +248,7 @@ def _some(windows: Sequence[Window], most: int, rng: random.Random) -> Sequence[
     return [windows[0], *rng.sample(windows[1:-1], max(0, most - 2)), windows[-1]]
 
 
-def _taught(window: Window, training_example: TrainingExample) -> torch.Tensor:
+def _token_targets(window: Window, training_example: TrainingExample) -> torch.Tensor:
     """Return 1 for each token in promotion, 0 for plain text, otherwise unknown."""
     answer = [_UNKNOWN] * len(window.spans)
     for spans, value in ((training_example.plain, 0.0), (training_example.promotion, 1.0)):
@@ -257,13 +258,13 @@ def _taught(window: Window, training_example: TrainingExample) -> torch.Tensor:
     return torch.tensor(answer)
 
 
-def _read_together(varied: Sequence[TrainingExample]) -> Iterator[Sequence[TrainingExample]]:
+def _micro_batches(varied: Sequence[TrainingExample]) -> Iterator[Sequence[TrainingExample]]:
     by_length = sorted(varied, key=lambda one: len(one.input.text))
-    for start in range(0, len(by_length), _READ_AT_ONCE):
-        yield by_length[start : start + _READ_AT_ONCE]
+    for start in range(0, len(by_length), _MICRO_BATCH):
+        yield by_length[start : start + _MICRO_BATCH]
 
 
-def short_numbers(device: torch.device) -> torch.autocast:
+def mixed_precision(device: torch.device) -> torch.autocast:
     """Return a context for matrix products in bfloat16, if that is faster here.
 
     A CPU without bfloat16 instructions takes sixteen times as long as in float32.
@@ -273,51 +274,51 @@ def short_numbers(device: torch.device) -> torch.autocast:
 
 
 def _loss(
-    network: Network, batch: _Batch, config: FineTuneConfig, before: Network | None
+    network: Network, batch: _Batch, config: FineTuneConfig, teacher: Network | None
 ) -> torch.Tensor:
-    with short_numbers(batch.ids.device):
-        answers = network.answers(batch.ids, batch.kinds, batch.mask)
+    with mixed_precision(batch.ids.device):
+        outputs = network(batch.ids, batch.kinds, batch.mask)
     count = len(batch.is_spam)
     pooled = [
-        (_pool(spam.float(), batch.owner, count), promotion.float()) for spam, promotion in answers
+        (_pool(spam.float(), batch.owner, count), promotion.float()) for spam, promotion in outputs
     ]
     last = pooled[-1]
-    if before is not None:
-        return _loss_as_before(pooled, batch, config, before)
-    losses = [_loss_of_labels(said, batch, config) for said in pooled]
-    losses += [config.exits_weight * _loss_to_last(said, last, batch) for said in pooled[:-1]]
+    if teacher is not None:
+        return _distillation_loss(pooled, batch, config, teacher)
+    losses = [_label_loss(logits, batch, config) for logits in pooled]
+    losses += [config.exits_weight * _exit_loss(logits, last, batch) for logits in pooled[:-1]]
     return torch.stack(losses).sum() / len(pooled)
 
 
-def _loss_of_labels(said: Said, batch: _Batch, config: FineTuneConfig) -> torch.Tensor:
-    spam, promotion = said
-    loss = _one_a_training_example(spam, batch.is_spam, batch.weight, config.label_smoothing)
+def _label_loss(logits: Logits, batch: _Batch, config: FineTuneConfig) -> torch.Tensor:
+    spam, promotion = logits
+    loss = _spam_loss(spam, batch.is_spam, batch.weight, config.label_smoothing)
     return loss + config.promotion_weight * _token_loss(promotion, batch.promotion)
 
 
-def _loss_to_last(said: Said, last: Said, batch: _Batch) -> torch.Tensor:
+def _exit_loss(logits: Logits, last: Logits, batch: _Batch) -> torch.Tensor:
     """Return the distance of an earlier exit's spam log-odds from the last one's."""
     each = functional.binary_cross_entropy_with_logits(
-        said[0], torch.sigmoid(last[0].detach()), reduction="none"
+        logits[0], torch.sigmoid(last[0].detach()), reduction="none"
     )
     known = (batch.is_spam != _UNKNOWN).float() * batch.weight
     return (each * known).sum() / len(each)
 
 
-def _loss_as_before(
-    now: Sequence[Said], batch: _Batch, config: FineTuneConfig, before: Network
+def _distillation_loss(
+    now: Sequence[Logits], batch: _Batch, config: FineTuneConfig, teacher: Network
 ) -> torch.Tensor:
-    """Return the distance of the outputs from those of the network before.
+    """Return the distance of the outputs from those of the teacher.
 
     Promotion is compared by relative entropy, spam by its log-odds (Huber 1964): the cutoffs are so
     far out that relative entropy hardly differs between 0.02 and 0.04. It is 0, like its gradient,
     if nothing has changed.
     """
-    with torch.no_grad(), short_numbers(batch.ids.device):
-        of_before = before.answers(batch.ids, batch.kinds, batch.mask)
+    with torch.no_grad(), mixed_precision(batch.ids.device):
+        of_teacher = teacher(batch.ids, batch.kinds, batch.mask)
     of_token = (batch.mask * batch.kinds).float()
     loss = torch.zeros(())
-    for (spam, promotion), (was_spam, was_promotion) in zip(now, of_before, strict=True):
+    for (spam, promotion), (was_spam, was_promotion) in zip(now, of_teacher, strict=True):
         was = _pool(was_spam.float(), batch.owner, len(batch.is_spam))
         moved = (_divergence(promotion, was_promotion.float()) * of_token).sum()
         loss = loss + _MOVED_WEIGHT * functional.huber_loss(spam, was, delta=_HUBER)
@@ -325,12 +326,12 @@ def _loss_as_before(
     return loss
 
 
-def _divergence(log_odds: torch.Tensor, before: torch.Tensor) -> torch.Tensor:
-    """Return the relative entropy of each output to the one before, both in log-odds."""
-    target = torch.sigmoid(before)
+def _divergence(log_odds: torch.Tensor, teacher: torch.Tensor) -> torch.Tensor:
+    """Return the relative entropy of each output to the teacher's, both in log-odds."""
+    target = torch.sigmoid(teacher)
     return functional.binary_cross_entropy_with_logits(
         log_odds, target, reduction="none"
-    ) - functional.binary_cross_entropy_with_logits(before, target, reduction="none")
+    ) - functional.binary_cross_entropy_with_logits(teacher, target, reduction="none")
 
 
 def _pool(log_odds: torch.Tensor, owner: torch.Tensor, count: int) -> torch.Tensor:
@@ -340,20 +341,20 @@ def _pool(log_odds: torch.Tensor, owner: torch.Tensor, count: int) -> torch.Tens
     return torch.logsumexp(spread, dim=1) - torch.log(belongs.sum(1).to(log_odds.dtype))
 
 
-def _one_a_training_example(
-    log_odds: torch.Tensor, taught: torch.Tensor, weight: torch.Tensor, smoothing: float
+def _spam_loss(
+    log_odds: torch.Tensor, target: torch.Tensor, weight: torch.Tensor, smoothing: float
 ) -> torch.Tensor:
-    known = taught != _UNKNOWN
-    target = taught[known] * (1 - 2 * smoothing) + smoothing
-    each = functional.binary_cross_entropy_with_logits(log_odds[known], target, reduction="none")
-    return (each * weight[known]).sum() / len(taught)
+    known = target != _UNKNOWN
+    smooth = target[known] * (1 - 2 * smoothing) + smoothing
+    each = functional.binary_cross_entropy_with_logits(log_odds[known], smooth, reduction="none")
+    return (each * weight[known]).sum() / len(target)
 
 
-def _token_loss(log_odds: torch.Tensor, taught: torch.Tensor) -> torch.Tensor:
-    known = taught != _UNKNOWN
+def _token_loss(log_odds: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+    known = target != _UNKNOWN
     if not bool(known.any()):
         return log_odds.sum() * 0.0
-    return functional.binary_cross_entropy_with_logits(log_odds[known], taught[known])
+    return functional.binary_cross_entropy_with_logits(log_odds[known], target[known])
 
 
 def _save(checkpoint: Path, step: int, seconds: float, states: Mapping[str, Any]) -> None:

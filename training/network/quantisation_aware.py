@@ -42,7 +42,7 @@ def export_quantisation_aware(
     drawn = np.random.default_rng(seed).permutation(len(train))[:windows].tolist()
     rounded = round_network(network, [tokeniser.windows(train[i].input)[0] for i in drawn])
     examples = [TrainingExample(input=e.input) for e in train]
-    fine_tune(rounded, tokeniser, examples, config, seed=seed, before=network)
+    fine_tune(rounded, tokeniser, examples, config, seed=seed, teacher=network)
     with tempfile.TemporaryDirectory() as folder:
         export_network(rounded, Path(folder), short=True)
         return {path.name: path.read_bytes() for path in sorted(Path(folder).iterdir())}
@@ -85,7 +85,7 @@ def _find_ranges(
     network.eval()
     with torch.no_grad():
         for window in windows:
-            network.answers(*window_tensors([window]))
+            network(*window_tensors([window]))
     for hook in hooks:
         hook.remove()
     return found

@@ -74,19 +74,21 @@ def plan_training_examples(
     epochs = list(islice(drawn, math.ceil(config.epochs)))
     used = sorted({i for epoch in epochs for i in epoch})
     place = {position: number for number, position in enumerate(used)}
-    taught = [training_example_of(e, weight=weight_of(e)) for e in (examples[i] for i in used)]
-    taught += _woven_training_examples(texts, config.seed)[: config.woven_texts]
-    others = range(len(used), len(taught))
+    train_examples = [
+        training_example_of(e, weight=weight_of(e)) for e in (examples[i] for i in used)
+    ]
+    train_examples += _woven_training_examples(texts, config.seed)[: config.woven_texts]
+    others = range(len(used), len(train_examples))
     batches: list[list[int]] = []
     for number, epoch in enumerate(epochs):
         rng = random.Random(f"{name}-{number}")  # noqa: S311  # an order is no secret
         order = [*(place[i] for i in epoch), *others]
         rng.shuffle(order)
-        cut = cut_batches(taught, order, config.fine_tune.batch_size)
+        cut = cut_batches(train_examples, order, config.fine_tune.batch_size)
         rng.shuffle(cut)
         share = min(1.0, config.epochs - number)
         batches += cut[: max(1, round(share * len(cut)))]
-    return Plan(training_examples=taught, batches=batches)
+    return Plan(training_examples=train_examples, batches=batches)
 
 
 def _woven_training_examples(texts: Sequence[UnlabelledText], seed: int) -> list[TrainingExample]:
@@ -126,7 +128,7 @@ def tune(
     *,
     seed: int,
     checkpoint: Path | None = None,
-    tell: Callable[[Progress], None] = lambda _: None,
+    on_progress: Callable[[Progress], None] = lambda _: None,
 ) -> float:
     """Train a network by this plan, in place; return the seconds it took.
 
@@ -140,6 +142,6 @@ def tune(
         config.fine_tune,
         seed=seed,
         checkpoint=checkpoint,
-        tell=tell,
+        on_progress=on_progress,
         batches=plan.batches,
     )

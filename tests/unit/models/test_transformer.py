@@ -115,10 +115,10 @@ def test_a_calibration_is_made_of_finite_numbers(field, value):
 def test_a_repeat_is_answered_without_the_network(tokeniser, tiny_engine):
     class CountingEngine:
         def __init__(self):
-            self.read_windows = 0
+            self.score_windows = 0
 
         def read(self, windows, meanwhile=None):
-            self.read_windows += len(windows)
+            self.score_windows += len(windows)
             return tiny_engine.read(windows, meanwhile)
 
     counting = CountingEngine()
@@ -127,7 +127,7 @@ def test_a_repeat_is_answered_without_the_network(tokeniser, tiny_engine):
     classifier.score_batch([COMMENTS[0]] * 3)
     classifier.score_batch([COMMENTS[0], ModelInput(text="  thanks")])
 
-    assert counting.read_windows == 1
+    assert counting.score_windows == 1
 
 
 def test_the_words_that_promote_most_weigh_as_the_calibration_says(

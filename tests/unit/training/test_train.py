@@ -82,10 +82,10 @@ def models_dir(tmp_path_factory, files, told, one_thread) -> Path:
             raise CutOffError
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(train, "tell_progress", cut_off)
+        patch.setattr(train, "print_progress", cut_off)
         with pytest.raises(CutOffError):
             run(folder, "--name", "one", "--promote", data=files)
-        patch.setattr(train, "tell_progress", lambda stage, p: told.append((stage, p.step)))
+        patch.setattr(train, "print_progress", lambda stage, p: told.append((stage, p.step)))
         code = run(folder, "--name", "one", "--promote", data=files)
     assert code == 0
     return folder

@@ -11,7 +11,7 @@ from training.data.rotation import (
     RotationConfig,
     assign_rotation,
     draw_epochs,
-    teaching_of,
+    training_rows,
     weight_for_words_of,
     weight_of,
 )
@@ -79,10 +79,10 @@ def test_copies_of_what_is_held_back_never_teach():
     examples += comments("blog1", 2, 2)
     folds = np.array([0] * 7 + [1] * 6)
 
-    assert teaching_of(examples, folds, 0) == [9, 10, 11, 12]
-    assert teaching_of(examples, folds, 1) == list(range(1, 7))
+    assert training_rows(examples, folds, 0) == [9, 10, 11, 12]
+    assert training_rows(examples, folds, 1) == list(range(1, 7))
     # Of copies one stays.
-    assert teaching_of(examples, folds, None) == [*range(7), 9, 10, 11, 12]
+    assert training_rows(examples, folds, None) == [*range(7), 9, 10, 11, 12]
 
 
 def test_of_copies_with_both_labels_none_teaches_and_a_marked_one_is_kept():
@@ -94,7 +94,7 @@ def test_of_copies_with_both_labels_none_teaches_and_a_marked_one_is_kept():
         make_example(is_spam=True, source="b", text=marked, promo_spans=((0, 4),)),
     ]
 
-    assert teaching_of(examples, np.zeros(4, dtype=np.int64), None) == [3]
+    assert training_rows(examples, np.zeros(4, dtype=np.int64), None) == [3]
 
 
 def test_each_epoch_draws_the_rest_of_a_source_up_to_its_bound():

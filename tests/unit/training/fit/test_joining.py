@@ -14,8 +14,8 @@ from service.domain.comment import Author
 from tests.unit.training.decided import make_example
 from training.data.dataset import AUTHORED, UnlabelledText
 from training.fit.joining import JoinConfig, calibrate, fit_linear, fit_marks, fit_names
-from training.fit.kept_reads import take_rows
-from training.fit.reading import Read, labels, log_odds_of
+from training.fit.scores import Scores, labels, log_odds_of
+from training.fit.stored_scores import take_rows
 
 CONFIG = JoinConfig()
 # The network alone decides.
@@ -24,11 +24,11 @@ EXAMPLES = [make_example(is_spam=n % 4 == 0) for n in range(2_000)]
 IS_SPAM = labels(EXAMPLES)
 
 
-def make_read() -> Read:
+def make_scores() -> Scores:
     """Return members' answers: a network that is right more often than the linear member."""
     rng = np.random.default_rng(3)
     n, side = len(EXAMPLES), np.where(IS_SPAM, 1.0, -1.0)
-    return Read(
+    return Scores(
         network=rng.normal(side, 1.0),
         linear=rng.normal(side, 2.0),
         names=np.zeros(n),
@@ -41,13 +41,13 @@ def make_read() -> Read:
 
 
 def test_who_is_right_more_often_weighs_more_and_both_together_err_less():
-    read = make_read()
+    scores = make_scores()
 
-    joined = calibrate(read, EXAMPLES, CONFIG)
+    joined = calibrate(scores, EXAMPLES, CONFIG)
 
     def mean_loss(calibration):
         side = np.where(IS_SPAM, -1, 1)
-        return float(np.logaddexp(0, side * log_odds_of(read, calibration)).mean())
+        return float(np.logaddexp(0, side * log_odds_of(scores, calibration)).mean())
 
     assert joined.network > joined.linear > 0.0
     assert mean_loss(joined) < mean_loss(replace(joined, linear=0.0))
@@ -57,26 +57,26 @@ def test_who_is_right_more_often_weighs_more_and_both_together_err_less():
 @pytest.mark.parametrize("member", ["names", "linear"])
 def test_members_count_within_their_bounds_when_they_are_joined(member):
     bounds = {"name_bounds": (-0.5, 1.5), "linear_bounds": (-0.5, 1.5)}
-    read = replace(make_read(), **{member: np.where(IS_SPAM, 1.5, -0.5)})
-    beyond = replace(read, **{member: np.where(IS_SPAM, 9.0, -9.0)})
+    scores = replace(make_scores(), **{member: np.where(IS_SPAM, 1.5, -0.5)})
+    beyond = replace(scores, **{member: np.where(IS_SPAM, 9.0, -9.0)})
     config = replace(CONFIG, **bounds)
 
-    joined, joined_beyond = (calibrate(r, EXAMPLES, config) for r in (read, beyond))
+    joined, joined_beyond = (calibrate(r, EXAMPLES, config) for r in (scores, beyond))
 
     assert joined_beyond == joined
     assert (getattr(joined, f"{member}_from"), getattr(joined, f"{member}_to")) == (-0.5, 1.5)
-    assert (log_odds_of(beyond, joined) == log_odds_of(read, joined)).all()
+    assert (log_odds_of(beyond, joined) == log_odds_of(scores, joined)).all()
 
 
 def test_an_unclear_comment_counts_as_it_reads_without_its_ends():
     calibration = replace(JOINED, reread_above=-5.0, reread_below=0.0, reread_promotion=-9.0)
-    read = replace(
-        take_rows(make_read(), np.arange(5)),
+    scores = replace(
+        take_rows(make_scores(), np.arange(5)),
         network=np.array([-6.0, -4.0, -4.0, -4.0, 1.0]),
         without_ends=np.array([3.0, 3.0, -9.0, -np.inf, 3.0]),
     )
 
-    assert log_odds_of(read, calibration).tolist() == [-6.0, 3.0, -4.0, -4.0, 1.0]
+    assert log_odds_of(scores, calibration).tolist() == [-6.0, 3.0, -4.0, -4.0, 1.0]
 
 
 def named(name: str, *, is_spam: bool):
@@ -131,9 +131,9 @@ def test_words_of_woven_advertisements_speak_for_spam_and_those_around_them_do_n
 
 
 def test_the_probability_is_of_the_comments_that_are_real():
-    read, odd = make_read(), np.arange(len(EXAMPLES)) % 2 == 1
+    scores, odd = make_scores(), np.arange(len(EXAMPLES)) % 2 == 1
     # Of the others the linear member says the opposite of the truth.
-    misled = replace(read, linear=np.where(odd, read.linear, -read.linear))
+    misled = replace(scores, linear=np.where(odd, scores.linear, -scores.linear))
 
     of_all = calibrate(misled, EXAMPLES, CONFIG)
     of_real = calibrate(misled, EXAMPLES, CONFIG, is_real=odd)

@@ -72,7 +72,7 @@ def test_the_loss_falls(tokeniser):
         small_network(),
         tokeniser,
         config=make_config(epochs=6.0),
-        tell=lambda progress: losses.append(progress.loss),
+        on_progress=lambda progress: losses.append(progress.loss),
     )
 
     assert len(losses) == 24
@@ -90,15 +90,15 @@ def test_a_run_that_was_cut_off_ends_with_the_same_weights(tokeniser, tmp_path, 
             raise CutOffError
 
     with pytest.raises(CutOffError):
-        tune(small_network(), tokeniser, checkpoint=checkpoint, tell=cut_off)
-    resumed = tune(small_network(), tokeniser, checkpoint=checkpoint, tell=told.append)
+        tune(small_network(), tokeniser, checkpoint=checkpoint, on_progress=cut_off)
+    resumed = tune(small_network(), tokeniser, checkpoint=checkpoint, on_progress=told.append)
 
     assert [(p.step, p.steps) for p in told] == [(7, 8), (8, 8)]
     assert told[-1].seconds_left == 0.0
     assert digest(resumed) == whole_run
     # What is finished is not run again.
     told.clear()
-    tune(small_network(), tokeniser, checkpoint=checkpoint, tell=told.append)
+    tune(small_network(), tokeniser, checkpoint=checkpoint, on_progress=told.append)
     assert told == []
 
 

@@ -1,4 +1,4 @@
-"""A network answers after each exit; in int8 it says nearly what it said before."""
+"""A network scores after each exit; in int8 it scores nearly as before."""
 
 import numpy as np
 import pytest
@@ -38,13 +38,13 @@ def make_arrays() -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
 @pytest.mark.parametrize("exits", [(1, 2), (1, 3)])
 def test_the_graphs_say_what_the_exits_say(exits):
     network, (ids, kinds, mask) = make_network(exits), make_arrays()
-    first, last = network.answers(ids, kinds, mask)
+    first, last = network(ids, kinds, mask)
 
     *said_first, _, states = First(network)(ids, kinds, mask)
     said_last = encoder.Rest(network)(states, kinds, mask)
 
-    for said, expected in zip((*said_first, *said_last), (*first, *last), strict=True):
-        assert torch.equal(said, expected)
+    for logits, expected in zip((*said_first, *said_last), (*first, *last), strict=True):
+        assert torch.equal(logits, expected)
     assert not torch.allclose(first[0], last[0])
 
 
@@ -63,14 +63,14 @@ def served(tmp_path_factory, windows):
     return folders
 
 
-def said(folder, windows) -> np.ndarray:
+def logits(folder, windows) -> np.ndarray:
     rest = Rest(network=folder / REST_FILE, above=-1e9, below=1e9)
     scores = Engine(folder / NETWORK_FILE, rest=rest, exact=True).read(windows)
     return np.concatenate([[one.spam, *one.promotion] for one in scores])
 
 
 def test_rounding_changes_little(served, windows):
-    before, after = said(served["float"], windows), said(served["int8"], windows)
+    before, after = logits(served["float"], windows), logits(served["int8"], windows)
 
     assert np.abs(after - before).max() < 0.05
     assert not np.array_equal(before, after)
@@ -96,7 +96,7 @@ def test_the_gradient_passes_the_rounding_and_words_learn_nothing(windows, token
     network = round_network(small_network(), windows)
     ids = torch.tensor([windows[0].ids])
 
-    network.answers(ids, torch.ones_like(ids), torch.ones_like(ids))[0][0].sum().backward()
+    network(ids, torch.ones_like(ids), torch.ones_like(ids))[0][0].sum().backward()
 
     query = network.encoder.encoder.layer[0].attention.self.query
     assert float(query.weight.grad.abs().sum()) > 0.0
@@ -113,7 +113,7 @@ def test_a_network_learns_on_the_grid_to_say_what_it_said(served, tokeniser, win
 
     for name, content in files.items():
         (tmp_path / name).write_bytes(content)
-    assert np.abs(said(tmp_path, windows) - said(served["float"], windows)).max() < 0.1
+    assert np.abs(logits(tmp_path, windows) - logits(served["float"], windows)).max() < 0.1
 
 
 COMMENTS = [

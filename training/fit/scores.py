@@ -33,7 +33,7 @@ from training.fit.promotion import compare_tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Read:
+class Scores:
     """The members' scores of comments, before calibration. One row per comment."""
 
     network: FloatArray
@@ -58,34 +58,36 @@ class WindowReader(Protocol):
         """Return each window's scores, in order."""
 
 
-def read_inputs(
+def score_inputs(
     inputs: Sequence[ModelInput],
     engine: WindowReader,
     tokeniser: CommentTokeniser,
     linear: LinearTable,
     names: LinearTable | None,
     calibration: Calibration,
-) -> Read:
+) -> Scores:
     """Return the members' scores without marks, computed by the serving code."""
-    read = replace(
-        read_network(inputs, engine, tokeniser),
+    scores = replace(
+        score_network(inputs, engine, tokeniser),
         linear=np.array([linear.highest_of(count_vectors(one)) for one in inputs]),
         names=np.array([log_odds_in(names, count_name(one)) for one in inputs]),
     )
-    again = np.flatnonzero(_are_reread(read, calibration)).tolist()
+    again = np.flatnonzero(_are_reread(scores, calibration)).tolist()
     unclear = [inputs[i] for i in again]
-    read.without_ends[again] = read_without_ends(unclear, tokeniser, partial(read_windows, engine))
-    return read
+    scores.without_ends[again] = read_without_ends(
+        unclear, tokeniser, partial(score_windows, engine)
+    )
+    return scores
 
 
-def read_network(
+def score_network(
     inputs: Sequence[ModelInput], engine: WindowReader, tokeniser: CommentTokeniser
-) -> Read:
+) -> Scores:
     """Return a network's scores; those of the linear members are 0, without ends -inf."""
     windows = [tokeniser.windows(one) for one in inputs]
-    of_comment = read_windows(engine, windows)
+    of_comment = score_windows(engine, windows)
     promotion = [[s.promotion for s in some] for some in of_comment]
-    return Read(
+    return Scores(
         network=np.array([pool([s.spam for s in some]) for some in of_comment]),
         linear=np.zeros(len(windows)),
         names=np.zeros(len(windows)),
@@ -97,7 +99,7 @@ def read_network(
     )
 
 
-def read_windows(
+def score_windows(
     engine: WindowReader, windows: Sequence[Sequence[Window]]
 ) -> list[list[WindowScores]]:
     """Return a network's scores of each comment's windows."""
@@ -105,17 +107,17 @@ def read_windows(
     return [[next(scores) for _ in some] for some in windows]
 
 
-def log_odds_of(read: Read, calibration: Calibration) -> FloatArray:
+def log_odds_of(scores: Scores, calibration: Calibration) -> FloatArray:
     """Return each comment's log-odds, as in serving."""
-    others = (read.linear, read.strongest, read.names)
-    again = _are_reread(read, calibration)
-    highest = np.maximum(read.network, np.where(again, read.without_ends, -np.inf))
+    others = (scores.linear, scores.strongest, scores.names)
+    again = _are_reread(scores, calibration)
+    highest = np.maximum(scores.network, np.where(again, scores.without_ends, -np.inf))
     return calibration.log_odds(highest, *others)
 
 
-def _are_reread(read: Read, calibration: Calibration) -> BoolArray:
-    whole = calibration.log_odds(read.network, read.linear, read.strongest, read.names)
-    rows = zip(whole.tolist(), read.strongest.tolist(), strict=True)
+def _are_reread(scores: Scores, calibration: Calibration) -> BoolArray:
+    log_odds = calibration.log_odds(scores.network, scores.linear, scores.strongest, scores.names)
+    rows = zip(log_odds.tolist(), scores.strongest.tolist(), strict=True)
     return np.array([calibration.is_reread(*row) for row in rows], dtype=np.bool_)
 
 
@@ -124,9 +126,9 @@ def labels(examples: Sequence[Example]) -> BoolArray:
     return np.array([example.is_spam for example in examples], dtype=np.bool_)
 
 
-def p_spam_of(read: Read, calibration: Calibration) -> FloatArray:
+def p_spam_of(scores: Scores, calibration: Calibration) -> FloatArray:
     """Return the model's calibrated p_spam."""
-    return logistic_of(log_odds_of(read, calibration))
+    return logistic_of(log_odds_of(scores, calibration))
 
 
 def logistic_of(log_odds: FloatArray) -> FloatArray:
@@ -139,7 +141,7 @@ def logit_of(p_spam: FloatArray) -> FloatArray:
 
 
 def mark(
-    read: Read,
+    scores: Scores,
     examples: Sequence[Example],
     shows: BoolArray,
     calibration: Calibration,
@@ -148,7 +150,7 @@ def mark(
     return [
         mark_segments(e.comment.text, w, p, calibration, words) if show else ()
         for e, w, p, words, show in zip(
-            examples, read.windows, read.promotion, read.by_words, shows, strict=True
+            examples, scores.windows, scores.promotion, scores.by_words, shows, strict=True
         )
     ]
 
@@ -166,7 +168,7 @@ def all_evidence(model_p_spam: FloatArray, strengths: FloatArray, fusion: Fusion
 def measure_part(
     name: str,
     examples: Sequence[Example],
-    read: Read,
+    scores: Scores,
     strengths: FloatArray,
     calibration: Calibration,
     fusion: Fusion,
@@ -177,10 +179,10 @@ def measure_part(
 
     `p_spam` is that of all evidence if it was computed with other weights.
     """
-    model_p_spam = p_spam_of(read, calibration)
+    model_p_spam = p_spam_of(scores, calibration)
     if p_spam is None:
         p_spam = all_evidence(model_p_spam, strengths, fusion)
-    marks = mark(read, examples, model_p_spam >= MIN_P_SPAM_TO_MARK, calibration)
+    marks = mark(scores, examples, model_p_spam >= MIN_P_SPAM_TO_MARK, calibration)
     shown = [m if p >= fusion.ham_cutoff else () for m, p in zip(marks, p_spam, strict=True)]
     outputs = [
         ModelOutput(p_spam=float(p), promo_spans=m)
@@ -192,8 +194,8 @@ def measure_part(
         ways={
             ALL_EVIDENCE: p_spam,
             "model alone": model_p_spam,
-            "network alone": logistic_of(read.network),
-            "linear member alone": logistic_of(read.linear),
+            "network alone": logistic_of(scores.network),
+            "linear member alone": logistic_of(scores.linear),
         },
         marked=compare_tokens(examples, shown),
         boundaries=compare_boundaries(examples, outputs),
