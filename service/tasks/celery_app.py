@@ -144,7 +144,7 @@ class _ScoringStep(bootsteps.ConsumerStep):  # type: ignore[misc]  # Celery ship
             # Ids that arrive while a batch is judged wait here instead of in the queue, so the
             # limit is just enough for the next batch.
             own.basic_qos(0, 2 * plan.batch_size, False)  # noqa: FBT003  # kombu's own signature
-            queue = Queue(broker.LANE_QUEUES[lane].value, channel=own)
+            queue = Queue(broker.LANE_QUEUES[lane], channel=own)
             receive = partial(self._receive, lane)
             consumers.append(Consumer(own, queues=[queue], on_message=receive, accept=["json"]))
         return consumers
@@ -194,8 +194,8 @@ def make_celery(
     app.amqp.Connection = GatedConnection
     app.conf.update(
         accept_content=["json"],
-        task_default_queue=broker.QueueName.TASKS.value,
-        task_queues=[Queue(broker.QueueName.TASKS.value)],
+        task_default_queue=broker.TASKS_QUEUE,
+        task_queues=[Queue(broker.TASKS_QUEUE)],
         task_create_missing_queues=False,
         broker_transport_options=dict(broker.CONSUMER_OPTIONS),
         broker_connection_retry_on_startup=True,

@@ -16,10 +16,10 @@ from service.domain.decision import Ruling
 from service.domain.figures import AuditCount, DayCount, FigureCounts, Scope
 from service.domain.retraining import Recommendation, RetrainingReport
 from service.domain.verdict import Outcome
+from service.processes.background import jobs, slow_jobs
 from service.processes.operating import expose, show_model, state_parts
 from service.settings import load_settings
 from service.stores.migrations import migrate
-from service.tasks.schedule import TaskName
 from service.watching.exposition import Exposition
 from service.wiring import Wired
 from tests.factories import NOW
@@ -67,8 +67,8 @@ def samples(tmp_path_factory, valkey) -> dict[str, list[dict[str, str]]]:
     exposition = expose("api", wired, parts=parts)
     for process in ("worker", "background"):
         wired.counting.expect(process)
-    for task in TaskName:
-        wired.counting.watch_upkeep(task.value, lambda: 1)()
+    for job in (*jobs(wired), *slow_jobs(wired)):
+        wired.counting.watch_upkeep(job.task, lambda: 1)()
     wired.counting.database_failed("OperationalError")
     wired.counting.served(route="/1.1/comment-check", method="POST", status=200, seconds=0.1)
     wired.models.loaded_at = NOW

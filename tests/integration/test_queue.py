@@ -10,7 +10,7 @@ import pytest
 
 from service.domain.comment import CommentId, Lane
 from service.domain.errors import StoreUnavailableError
-from service.tasks.broker import QueueName, open_client
+from service.tasks.broker import LANE_QUEUES, TASKS_QUEUE, open_client
 from service.tasks.heartbeat import WORKERS, live_workers
 from service.tasks.queue import ValkeyScoringQueue, _message
 from tests.integration.installation import until
@@ -87,7 +87,7 @@ FOREIGN = (
 
 
 def test_what_is_none_of_ours_in_valkey_is_dropped_with_a_line_that_does_not_quote_it(install):
-    queues = (QueueName.TASKS.value, QueueName.INTERACTIVE.value)
+    queues = (TASKS_QUEUE, LANE_QUEUES[Lane.INTERACTIVE])
     installation = install()
     with contextlib.closing(open_client(installation.valkey_url)) as valkey:
         for name, value in (("a", SECRET), ("b", "[]"), ("c", "{}"), ("d", '{"at": "now"}')):
