@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
@@ -13,7 +14,7 @@ import yaml
 from prometheus_client import CollectorRegistry
 
 from service.domain.decision import Ruling
-from service.domain.figures import AuditCount, DayCount, FigureCounts, Scope
+from service.domain.figures import FigureCounts, Scope
 from service.domain.retraining import Recommendation, RetrainingReport
 from service.domain.verdict import Outcome
 from service.processes.background import jobs, slow_jobs
@@ -34,13 +35,9 @@ _LABEL = re.compile(r"(\w+)(=~|!=|=)\"([^\"]*)\"")
 
 def _audited(scope: Scope) -> FigureCounts:
     """Count an audit sample large enough to estimate from; see `FigureStore.count`."""
-    day = scope.until.date()
     return FigureCounts(
-        days=tuple(
-            DayCount(day=day, outcome=outcome, comments=1000)
-            for outcome in (Outcome.SPAM, Outcome.HAM)
-        ),
-        audited=(AuditCount(outcome=Outcome.SPAM, ruling=Ruling.REJECT, comments=40),),
+        days={scope.until.date(): Counter({Outcome.SPAM: 1000, Outcome.HAM: 1000})},
+        audited=Counter({(Outcome.SPAM, Ruling.REJECT): 40}),
         recent_scores=(900, 100),
         earlier_scores=(100, 900),
     )
