@@ -132,7 +132,6 @@ class _Installation:
         return find_valkey_url(self._settings, self._folder)
 
     def _wiring(self) -> Iterator[Finding]:
-        """Check that a process starts with these settings."""
         try:
             Wired(self._settings).close()
         except ModerationError as error:
@@ -283,7 +282,6 @@ def check_rights(path: Path, *, user_id: int) -> Finding:
 
 
 def check_key_file(path: Path) -> Finding:
-    """Check that the secret key is private and intact."""
     if not path.exists():
         return ok("secret key", "none in the data folder yet, or it is in the environment")
     mode = path.stat().st_mode & 0o777
@@ -324,7 +322,6 @@ def check_room(free: float, total: float, *, grows_a_day: float | None) -> Findi
 
 
 def check_backup(last: float | None, *, now: float, embedded: bool) -> Finding:
-    """Check the age of an embedded database's last backup."""
     if not embedded:
         return ok("backup", "the database has tools of its own; see that they run")
     remedy = "slopsieve backup FILE.tar, daily, and keep the file elsewhere."

@@ -144,7 +144,6 @@ def forget_sender(sender: Sender, services: Services, *, by: str) -> int:
 
 
 def comments_in_words(count: int) -> str:
-    """Return "1 comment" or "2 comments"."""
     return f"{count:,} comment{'' if count == 1 else 's'}"
 
 

@@ -39,8 +39,6 @@ class HttpAnswer:
 
 
 class Deadline:
-    """The time by which everything must be done."""
-
     def __init__(self, seconds: float) -> None:
         self._end = time.monotonic() + seconds
 

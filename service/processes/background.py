@@ -184,7 +184,6 @@ def slow_jobs(wired: Wired) -> list[Job]:
 
 
 def retraining_job(wired: Wired) -> Job:
-    """Return the job that runs a retraining that is due or requested."""
     return Job("slopsieve.retrain", 600.0, partial(retrain, wired), turn_seconds=math.inf)
 
 

@@ -138,7 +138,6 @@ class QueueNotice(logging.Filter):
         self._is_away = False
 
     def away(self, error: BaseException) -> None:
-        """Record that the queue is unusable."""
         with self._lock:
             was_away, self._is_away = self._is_away, True
         if not was_away:
@@ -148,7 +147,6 @@ class QueueNotice(logging.Filter):
             )
 
     def back(self) -> None:
-        """Record that the queue is usable."""
         with self._lock:
             was_away, self._is_away = self._is_away, False
         if was_away:

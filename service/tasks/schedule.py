@@ -62,7 +62,6 @@ class Schedule:
         self._woken.set()
 
     def stop(self) -> None:
-        """Stop after the current run."""
         self._stops.set()
         self._woken.set()
 

@@ -21,8 +21,6 @@ _POSTGRESQL_LOCK = 5_071_033_186
 
 
 class SchemaState(StrEnum):
-    """The state of the database's schema relative to the code's."""
-
     UP_TO_DATE = "up to date"
     BEHIND = "behind"
     UNKNOWN = "unknown"

@@ -206,7 +206,6 @@ class CommentStore(SqlStore):
             return list(tx.scalars(query))
 
     def count_pending(self) -> Mapping[Lane, int]:
-        """Return the number of comments without a verdict, by lane."""
         query = (
             sa.select(comments.c.lane, sa.func.count())
             .where(waits_for_verdict)
