@@ -50,6 +50,5 @@ def ask(host: str, port: int, path: str) -> tuple[int, bytes]:
 
 
 def base_url(listener: socket.socket) -> str:
-    """Return the URL at which this machine reaches the API."""
     host, port = reachable_address(listener)
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from service.learning.learned_state import LearnedState
     from service.stores.learning_cache import LearningCache
 
-_CLUSTER = "+cluster"
 _SCHEME_ALIASES = {"valkey": "redis", "valkeys": "rediss", "redis+unix": "unix"}
 
 
@@ -75,11 +74,11 @@ class Wired:
         self.counting = CountingObserver(self.registry)
         sa.event.listen(self.engine, "handle_error", self._count_error)
         stores = SqlStores(self.engine)
-        server, is_cluster = find_history_server(settings, self.valkey_url)
-        history = ValkeyHistoryStore(server, cluster=is_cluster)
+        history_url = find_history_url(settings, self.valkey_url)
+        history = ValkeyHistoryStore(history_url)
         # On the histories' server, to be lost together with them.
-        rebuild_place = RebuildPlace(server, cluster=is_cluster)
-        spent_tokens = SpentTokens(server, cluster=is_cluster)
+        rebuild_place = RebuildPlace(history_url)
+        spent_tokens = SpentTokens(history_url)
         digest_claims = DigestClaims(self.valkey_url)
         self._on_valkey = (self.valkey, history, rebuild_place, spent_tokens, digest_claims)
         notifier = HttpSiteNotifier(outbound_rules(settings))
@@ -268,16 +267,11 @@ def find_valkey_url(settings: Settings, folder: DataFolder) -> str:
     return _redis_url(settings.valkey_url, "VALKEY_URL")
 
 
-def find_history_server(settings: Settings, valkey_url: str) -> tuple[str, bool]:
-    """Return the URL of the histories' server, and True if it is a cluster.
-
-    Raises `StartError` for an invalid URL.
-    """
+def find_history_url(settings: Settings, valkey_url: str) -> str:
+    """Return the URL of the histories' server. Raises `StartError` if it is invalid."""
     if settings.history_url is None:
-        return valkey_url, False
-    scheme, separator, rest = settings.history_url.get_secret_value().strip().partition("://")
-    single = SecretStr(f"{scheme.lower().removesuffix(_CLUSTER)}{separator}{rest}")
-    return _redis_url(single, "HISTORY_URL"), scheme.lower().endswith(_CLUSTER)
+        return valkey_url
+    return _redis_url(settings.history_url, "HISTORY_URL")
 
 
 def _redis_url(given: SecretStr, variable: str) -> str:

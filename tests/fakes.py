@@ -6,7 +6,7 @@ import json
 import secrets
 import shutil
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 from models.inputs import ModelInput, ModelOutput
 from models.registry import Fusion, check_version, promote, write_version
 from service.domain.comment import Comment, CommentId, Lane
-from service.domain.delivery import Delivery, DeliveryAttempt, Endpoint, PlatformAct, SendOutcome
+from service.domain.delivery import Delivery, Endpoint, PlatformAct, SendOutcome
 from service.domain.errors import (
     ModelUnavailableError,
     StoreUnavailableError,
@@ -205,8 +205,7 @@ class RecordingNotifier:
     A status of None stands for a site that is down. Addresses in `refused` are refused.
     """
 
-    def __init__(self, clock: Callable[[], datetime]) -> None:
-        self.clock = clock
+    def __init__(self) -> None:
         self.status: int | None = 204
         self.retry_after_seconds: float | None = None
         self.hopeless = False
@@ -218,18 +217,14 @@ class RecordingNotifier:
 
     def send(self, delivery: Delivery, endpoint: Endpoint | None) -> SendOutcome:
         self.sent.append((delivery, endpoint))
-        attempt = DeliveryAttempt(
-            delivery_id=delivery.id,
-            at=self.clock(),
-            milliseconds=1,
+        return SendOutcome(
             status=self.status,
             problem="no connection" if self.status is None else None,
-        )
-        return SendOutcome(
-            attempt=attempt, hopeless=self.hopeless, retry_after_seconds=self.retry_after_seconds
+            hopeless=self.hopeless,
+            retry_after_seconds=self.retry_after_seconds,
         )
 
-    def apply(self, delivery: Delivery, endpoint: Endpoint, act: PlatformAct) -> SendOutcome:
+    def apply(self, endpoint: Endpoint, act: PlatformAct) -> SendOutcome:
         raise NotImplementedError
 
 
@@ -273,7 +268,7 @@ def make_services(
     values = {
         **{name: port for name, port in vars(stores).items() if name != "engine"},
         "delivery_queue": CountingQueue(),
-        "notifier": RecordingNotifier(clock),
+        "notifier": RecordingNotifier(),
         "rebuild_place": MemoryRebuildPlace(),
         "form_challenges": AltchaFormChallenges(b"a secret for tests, long enough"),
         "spent_tokens": MemorySpentTokens(),

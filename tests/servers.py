@@ -1,7 +1,6 @@
 """Starts real servers from Python packages for tests: PostgreSQL, Valkey; no system package."""
 
 import contextlib
-import functools
 import importlib.util
 import os
 import pwd
@@ -66,10 +65,8 @@ def running_valkey(
     folder: Path | None = None,
     *,
     port: int | None = None,
-    password: str | None = None,
-    options: Sequence[str] = (),
 ) -> Iterator[Server]:
-    """Run Valkey with this or a random password until the block ends.
+    """Run Valkey with a random password until the block ends.
 
     It listens on a Unix socket, or on this port of the loopback address. With a folder it keeps
     its data there, as the embedded server does; started again there, it still has them. The
@@ -77,7 +74,7 @@ def running_valkey(
     """
     with _short_folder("slopsieve-valkey-") as own:
         home = folder or own
-        password = password or _password_in(home)
+        password = _password_in(home)
         address = own / "valkey.sock"
         if port is None:
             where = ["--port", "0", "--unixsocket", str(address), "--unixsocketperm", "700"]
@@ -87,45 +84,13 @@ def running_valkey(
             url = f"redis://:{password}@127.0.0.1:{port}/0"
         keep = ["--appendonly", "yes"] if folder else ["--appendonly", "no", "--save", ""]
         command = [str(valkey_binary()), *where, "--dir", str(home), *keep]
-        process = _launch([*command, "--requirepass", password, *options], log=home / "log")
+        process = _launch([*command, "--requirepass", password], log=home / "log")
         server = Server(url=url, process=process, log=home / "log")
         try:
             _wait_until(lambda: _valkey_answers(url), server)
             yield server
         finally:
             server.stop()
-
-
-@contextlib.contextmanager
-def running_valkey_cluster() -> Iterator[Sequence[Server]]:
-    """Run a cluster of three Valkey servers that share all slots evenly, until the block ends."""
-    with contextlib.ExitStack() as stack:
-        ports = [(free_port(), free_port()) for _ in range(3)]
-        password = secrets.token_urlsafe(24)
-        servers = []
-        for port, bus in ports:
-            options = ("--cluster-enabled", "yes", "--cluster-port", str(bus))
-            running = running_valkey(port=port, password=password, options=options)
-            servers.append(stack.enter_context(running))
-        clients = [stack.enter_context(redis.Redis.from_url(server.url)) for server in servers]
-        _share_slots(clients, ports)
-        for server, client in zip(servers, clients, strict=True):
-            _wait_until(functools.partial(_cluster_is_whole, client), server)
-        yield servers
-
-
-def _share_slots(clients: Sequence[redis.Redis], ports: Sequence[tuple[int, int]]) -> None:
-    slots = 16_384
-    for index, client in enumerate(clients):
-        first, last = (slots * place // len(clients) for place in (index, index + 1))
-        client.execute_command("CLUSTER ADDSLOTSRANGE", first, last - 1)
-        client.execute_command("CLUSTER SET-CONFIG-EPOCH", index + 1)
-    for port, bus in ports[1:]:
-        clients[0].execute_command("CLUSTER MEET", "127.0.0.1", port, bus)
-
-
-def _cluster_is_whole(client: redis.Redis) -> bool:
-    return client.execute_command("CLUSTER INFO")["cluster_state"] == "ok"
 
 
 def free_port() -> int:

@@ -88,7 +88,6 @@ def check_database(
 
 
 def judge_schema(state: SchemaState) -> Finding:
-    """Check that the schema is this version's."""
     if state.name in _WRONG_SCHEMAS:
         return fail("schema", *_WRONG_SCHEMAS[state.name])
     return ok("schema", "up to date")
@@ -127,7 +126,6 @@ def check_postgresql(engine: sa.Engine) -> Iterator[Finding]:
 
 
 def judge_postgresql_version(number: int) -> Finding:
-    """Check that the server's version still gets security updates."""
     major = number // 10_000
     if major < _OLDEST_POSTGRESQL:
         return warn(
@@ -139,7 +137,6 @@ def judge_postgresql_version(number: int) -> Finding:
 
 
 def judge_connections(used: int, most: int) -> Finding:
-    """Check that the server has free connections."""
     says = f"{used} of {most} connections in use"
     if used > 0.8 * most:
         return warn(
@@ -293,7 +290,6 @@ def check_workers(
 
 
 def judge_workers(workers: Sequence[WorkerStatus]) -> Finding:
-    """Check that a worker lives."""
     if workers:
         return ok("workers", f"{len(workers)} alive")
     return fail(
@@ -312,7 +308,6 @@ def judge_models(workers: Sequence[WorkerStatus]) -> Finding:
 
 
 def judge_background(background: Sequence[WorkerStatus]) -> Finding:
-    """Check that the process for notifications and upkeep lives."""
     if background:
         return ok("background", f"{len(background)} alive")
     return warn(
@@ -325,7 +320,6 @@ def judge_background(background: Sequence[WorkerStatus]) -> Finding:
 def judge_progress(
     workers: Sequence[WorkerStatus], *, oldest: datetime | None, now: datetime
 ) -> Finding:
-    """Check that live workers store verdicts."""
     if are_stuck(workers, oldest=oldest, now=now):
         return fail(
             "judging",
@@ -366,7 +360,6 @@ def check_backlog(backlog: Backlog, *, now: datetime) -> Iterator[Finding]:
 
 
 def judge_histories(*, is_blank: bool, has_decisions: bool) -> Finding:
-    """Check that the histories contain the decisions."""
     if is_blank and has_decisions:
         return warn(
             "histories",

@@ -27,7 +27,7 @@ from service.stores.sql import SqlStores
 from service.stores.valkey.history import ValkeyHistoryStore
 from service.tasks.broker import open_client, prove_write
 from service.tasks.heartbeat import BACKGROUND, WORKERS, live_workers
-from service.wiring import Wired, find_history_server, find_valkey_url, open_engine
+from service.wiring import Wired, find_history_url, find_valkey_url, open_engine
 
 _RATE_DAYS = 7
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
@@ -132,7 +132,6 @@ class _Installation:
         return find_valkey_url(self._settings, self._folder)
 
     def _wiring(self) -> Iterator[Finding]:
-        """Check that a process starts with these settings."""
         try:
             Wired(self._settings).close()
         except ModerationError as error:
@@ -165,8 +164,8 @@ class _Installation:
 
     def _valkeys(self) -> Iterator[Finding]:
         servers = {"valkey": (self._valkey_url, "VALKEY_URL")}
-        history_url, is_cluster = find_history_server(self._settings, self._valkey_url)
-        if history_url != self._valkey_url and not is_cluster:
+        history_url = find_history_url(self._settings, self._valkey_url)
+        if history_url != self._valkey_url:
             servers["history server"] = (history_url, "HISTORY_URL")
         for check, (url, variable) in servers.items():
             with closing(open_client(url)) as client:
@@ -190,8 +189,8 @@ class _Installation:
 
     def _histories(self) -> Iterator[Finding]:
         decided = self._stores.decisions.find_in_force(after=0, limit=1).items
-        url, is_cluster = find_history_server(self._settings, self._valkey_url)
-        with closing(ValkeyHistoryStore(url, cluster=is_cluster)) as history:
+        url = find_history_url(self._settings, self._valkey_url)
+        with closing(ValkeyHistoryStore(url)) as history:
             yield checks.judge_histories(is_blank=history.is_blank(), has_decisions=bool(decided))
 
     def _scores(self) -> Iterator[Finding]:
@@ -283,7 +282,6 @@ def check_rights(path: Path, *, user_id: int) -> Finding:
 
 
 def check_key_file(path: Path) -> Finding:
-    """Check that the secret key is private and intact."""
     if not path.exists():
         return ok("secret key", "none in the data folder yet, or it is in the environment")
     mode = path.stat().st_mode & 0o777
@@ -324,7 +322,6 @@ def check_room(free: float, total: float, *, grows_a_day: float | None) -> Findi
 
 
 def check_backup(last: float | None, *, now: float, embedded: bool) -> Finding:
-    """Check the age of an embedded database's last backup."""
     if not embedded:
         return ok("backup", "the database has tools of its own; see that they run")
     remedy = "slopsieve backup FILE.tar, daily, and keep the file elsewhere."

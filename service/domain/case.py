@@ -75,7 +75,6 @@ class Case:
 
     @property
     def needs_review(self) -> bool:
-        """Return True if the comment waits for a moderator."""
         if self.verdict is None or not self.is_open:
             return False
         is_unsure = self.verdict.outcome is Outcome.UNSURE

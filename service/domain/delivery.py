@@ -197,13 +197,15 @@ class Troubles:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SendOutcome:
-    """The result of sending: the attempt for the log, and how to continue.
+    """The result of sending: the response's status, the problem in fixed words, and what follows.
 
-    The URL can never work (`hopeless`). Of a platform: nothing is left to do (`settled`), it
-    refuses the token (`refused`), or may have acted all the same (`uncertain`).
+    The URL can never work (`hopeless`), or the other system asks for a pause. Of a platform:
+    nothing is left to do (`settled`), it refuses the token (`refused`), or may have acted all the
+    same (`uncertain`).
     """
 
-    attempt: DeliveryAttempt
+    status: int | None = None
+    problem: str | None = None
     hopeless: bool = False
     retry_after_seconds: float | None = None
     settled: bool = False
@@ -213,6 +215,6 @@ class SendOutcome:
     @property
     def delivered(self) -> bool:
         """Return True if the site accepted the message or no longer needs it."""
-        status = self.attempt.status
-        taken = status is not None and 200 <= status < 300 and self.attempt.problem is None
+        status = self.status
+        taken = status is not None and 200 <= status < 300 and self.problem is None
         return taken or self.settled

@@ -1,7 +1,8 @@
 """Counts of comments: in a period of days, at one moment, by other cutoffs."""
 
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from enum import StrEnum
 
@@ -44,46 +45,36 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DayCount:
-    """Comments received on one day, by outcome; None for those without a verdict."""
+class QueueFigures:
+    """The review queue now, and how long people waited for decisions in the period.
 
-    day: date
-    outcome: Outcome | None
-    comments: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WaitingNow:
-    """The review queue now; `oldest` is when its oldest comment was received."""
+    Seconds are None in an empty queue and where nothing was decided.
+    """
 
     unsure: int = 0
     audited: int = 0
     reported: int = 0
-    oldest: datetime | None = None
+    oldest_seconds: float | None = None
+    median_seconds: float | None = None
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditCount:
-    """Comments of the audit sample by outcome and ruling; the ruling is None while they wait."""
-
-    outcome: Outcome
-    ruling: Ruling | None
-    comments: int
+    @property
+    def waiting(self) -> int:
+        return self.unsure + self.audited + self.reported
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FigureCounts:
     """The counts behind all figures; `degraded` are unsure verdicts that lacked evidence.
 
-    `waited` are the seconds to the newest decisions on the review queue. `recent_scores` and
-    `earlier_scores` count verdicts of 7 days, and of the 28 before, by the bins of `P_SPAM_EDGES`.
+    `days` counts comments by day and outcome, None without a verdict, `audited` those of the audit
+    sample by outcome and ruling, None while they wait. `recent_scores` and `earlier_scores` count
+    verdicts of 7 days, and of the 28 before, by the bins of `P_SPAM_EDGES`.
     """
 
-    days: tuple[DayCount, ...] = ()
+    days: Mapping[date, Counter[Outcome | None]] = field(default_factory=dict)
     degraded: int = 0
-    waiting: WaitingNow = WaitingNow()
-    audited: tuple[AuditCount, ...] = ()
-    waited: tuple[float, ...] = ()
+    queue: QueueFigures = QueueFigures()
+    audited: Counter[tuple[Outcome, Ruling | None]] = field(default_factory=Counter)
     recent_scores: tuple[int, ...] = ()
     earlier_scores: tuple[int, ...] = ()
 

@@ -7,6 +7,7 @@ A static site is built once for all changes.
 import hashlib
 import json
 import logging
+import time
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -136,6 +137,7 @@ def is_blatant(verdict: Verdict, settings: SiteSettings) -> bool:
 BUILD_EVERY = timedelta(seconds=60)
 """How long changes are gathered for one build, and the least time between two."""
 NOTHING_TO_CHANGE = "there was nothing to change there"
+_NOTHING_TO_DO = SendOutcome(problem=NOTHING_TO_CHANGE, settled=True)
 
 
 def wants_message(
@@ -176,11 +178,11 @@ def apply_decision(
     known = services.applied.get(delivery.site_id, key)
     act = _act(case, delivery.event, known)
     if act is None:
-        return nothing_to_do(delivery, services)
+        return _NOTHING_TO_DO
     if act.act is Act.HIDE and known is None:
         # Kept before it is asked for: the platform may tell of it before it answers.
         services.applied.put(Applied(site_id=delivery.site_id, site_comment_id=key))
-    outcome = services.notifier.apply(delivery, endpoint, act)
+    outcome = services.notifier.apply(endpoint, act)
     undone = act.act is Act.RESTORE or outcome.settled
     if outcome.delivered and not undone:
         services.applied.put(Applied(site_id=delivery.site_id, site_comment_id=key, certain=True))
@@ -214,17 +216,6 @@ def pause(outcome: SendOutcome, endpoint: Endpoint, services: Services) -> None:
         services.endpoints.pause(endpoint, rests_until=until)
 
 
-def nothing_to_do(delivery: Delivery, services: Services) -> SendOutcome:
-    """Return the outcome of a message that asks for nothing any more."""
-    return SendOutcome(attempt=_unsent(delivery, services, NOTHING_TO_CHANGE), settled=True)
-
-
-def _unsent(delivery: Delivery, services: Services, problem: str) -> DeliveryAttempt:
-    return DeliveryAttempt(
-        delivery_id=delivery.id, at=services.clock(), milliseconds=0, status=None, problem=problem
-    )
-
-
 def build_site(delivery: Delivery, endpoint: Endpoint, services: Services) -> SendOutcome | None:
     """Call a site's build hook unless a later call than the change did so; None while it rests.
 
@@ -232,14 +223,14 @@ def build_site(delivery: Delivery, endpoint: Endpoint, services: Services) -> Se
     """
     now = services.clock()
     if endpoint.called_at is not None and delivery.created_at < endpoint.called_at:
-        return nothing_to_do(delivery, services)
+        return _NOTHING_TO_DO
     until = now + BUILD_EVERY
     # Several messages of a site are sent at once; one of them calls.
     if not services.endpoints.begin_call(endpoint, at=now, until=until):
         services.deliveries.release(delivery.id, until=until)
         return None
     act = PlatformAct(act=Act.BUILD, comment_id=delivery.comment_id)
-    outcome = services.notifier.apply(delivery, endpoint, act)
+    outcome = services.notifier.apply(endpoint, act)
     if outcome.delivered:
         services.endpoints.pause(endpoint, called_at=now, rests_until=until)
     else:
@@ -270,14 +261,22 @@ def deliver(
     After the last, a 410, or at a hopeless URL, it is given up, but never because a platform
     refuses the token. Raises `StoreUnavailableError`.
     """
+    began_at, began = services.clock(), time.monotonic()
     outcome = _send(delivery, services)
     if outcome is None:
         return None
+    attempt = DeliveryAttempt(
+        delivery_id=delivery.id,
+        at=began_at,
+        milliseconds=round((time.monotonic() - began) * 1000),
+        status=outcome.status,
+        problem=outcome.problem,
+    )
     state, wait = _what_follows(delivery, outcome, delays)
     next_try_at = services.clock() + timedelta(seconds=wait) if wait is not None else None
-    services.deliveries.record(outcome.attempt, state=state, next_try_at=next_try_at)
-    _tell(delivery, outcome.attempt, state)
-    services.observer.told(delivery, outcome.attempt, state)
+    services.deliveries.record(attempt, state=state, next_try_at=next_try_at)
+    _tell(delivery, attempt, state)
+    services.observer.told(delivery, attempt, state)
     return outcome
 
 
@@ -304,7 +303,10 @@ def _send(delivery: Delivery, services: Services) -> SendOutcome | None:
 def _wait_for_verdict(delivery: Delivery, services: Services) -> None:
     now = services.clock()
     if now - delivery.created_at > timedelta(days=1):
-        attempt = _unsent(delivery, services, "there never was a verdict")
+        problem = "there never was a verdict"
+        attempt = DeliveryAttempt(
+            delivery_id=delivery.id, at=now, milliseconds=0, status=None, problem=problem
+        )
         services.deliveries.record(attempt, state=DeliveryState.DEAD)
         return
     services.deliveries.release(delivery.id, until=now + _LOOK_AGAIN_AFTER)
@@ -319,7 +321,7 @@ def _what_follows(
     if outcome.refused or (delivery.form.is_call and outcome.retry_after_seconds is not None):
         # Nothing goes to this platform until it may.
         return DeliveryState.WAITING, outcome.retry_after_seconds or 0.0
-    hopeless = outcome.hopeless or outcome.attempt.status == HTTPStatus.GONE
+    hopeless = outcome.hopeless or outcome.status == HTTPStatus.GONE
     if hopeless or delivery.attempts >= len(delays):
         return DeliveryState.DEAD, None
     # Waits differ by up to a tenth, so that what failed together does not come back together.

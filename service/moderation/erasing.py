@@ -3,8 +3,7 @@
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, replace
-from datetime import datetime, timedelta
-from functools import partial
+from datetime import timedelta
 from typing import Any
 
 from service.domain.case import SpamOnly
@@ -145,7 +144,6 @@ def forget_sender(sender: Sender, services: Services, *, by: str) -> int:
 
 
 def comments_in_words(count: int) -> str:
-    """Return "1 comment" or "2 comments"."""
     return f"{count:,} comment{'' if count == 1 else 's'}"
 
 
@@ -200,16 +198,13 @@ _DELETIONS_KEPT = timedelta(days=30)
 _UNKEPT_ANSWERED, _UNKEPT_SOUGHT = timedelta(minutes=10), timedelta(days=1)
 
 
-def prune_deliveries(
-    services: Services, *, keep: timedelta, should_continue: Callable[[], bool] = lambda: False
-) -> int:
-    """Delete messages delivered longer ago than `keep`, 1,000 at a time while `should_continue`.
+def prune_deliveries(services: Services, *, keep: timedelta) -> int:
+    """Delete up to 1,000 messages delivered longer ago than `keep`; return how many.
 
-    Returns their number. Safe to repeat. Raises `StoreUnavailableError`.
+    Safe to repeat. Raises `StoreUnavailableError`.
     """
     before = services.clock() - keep
-    prune = partial(services.deliveries.prune, delivered_before=before, limit=_MOST_AT_ONCE)
-    pruned = _in_portions(prune, _MOST_AT_ONCE, should_continue)
+    pruned = services.deliveries.prune(delivered_before=before, limit=_MOST_AT_ONCE)
     if pruned:
         log.info("old deliveries were deleted", extra={"deliveries": pruned})
     return pruned
@@ -221,42 +216,25 @@ def prune_comments(
     keep: timedelta | None,
     keep_spam: timedelta | None,
     keep_held_spam: timedelta | None,
-    should_continue: Callable[[], bool] = lambda: False,
 ) -> int:
     """Withdraw comments older than `keep`, spam older than `keep_spam`; return how many.
 
     Undecided held spam is withdrawn when it is older than `keep_held_spam`. None keeps forever.
     Comments that wait for a verdict or a person stay, and approved comments never count as spam.
-    Comments that were not to be kept are always withdrawn. Works in portions of 200 while
-    `should_continue`. Also forgets deletions whose comments did not come within 30 days. Safe to
-    repeat. Raises `StoreUnavailableError`.
+    Comments that were not to be kept are always withdrawn. Takes up to 200 of each. Also forgets
+    deletions whose comments did not come within 30 days. Safe to repeat. Raises
+    `StoreUnavailableError`.
     """
-    now = services.clock()
+    now, most = services.clock(), _MOST_COMMENTS_AT_ONCE
     services.comments.prune_deletions(noted_before=now - _DELETIONS_KEPT)
-    most = _MOST_COMMENTS_AT_ONCE
     since, before = now - _UNKEPT_SOUGHT, now - _UNKEPT_ANSWERED
-
-    def withdraw_unkept() -> int:
-        ids = services.comments.find_unkept(since=since, before=before, limit=most)
-        return withdraw(ids, services, at=now) if ids else 0
-
-    def withdraw_old(received_before: datetime, only: SpamOnly | None) -> int:
-        find_old = services.personal_data.find_old
-        ids = find_old(received_before=received_before, only=only, limit=most)
-        return withdraw(ids, services, at=now, only=only) if ids else 0
-
-    pruned = _in_portions(withdraw_unkept, most, should_continue)
+    unkept = services.comments.find_unkept(since=since, before=before, limit=most)
+    pruned = withdraw(unkept, services, at=now) if unkept else 0
     ages = ((keep, None), (keep_spam, SpamOnly.NOT_APPROVED), (keep_held_spam, SpamOnly.HELD))
     for age, only in ages:
         if age is not None:
-            pruned += _in_portions(partial(withdraw_old, now - age, only), most, should_continue)
+            old = services.personal_data.find_old(received_before=now - age, only=only, limit=most)
+            pruned += withdraw(old, services, at=now, only=only) if old else 0
     if pruned:
         log.info("old comments were withdrawn", extra={"comments": pruned})
-    return pruned
-
-
-def _in_portions(prune: Callable[[], int], most: int, should_continue: Callable[[], bool]) -> int:
-    pruned = some = prune()
-    while some == most and should_continue():
-        pruned += (some := prune())
     return pruned

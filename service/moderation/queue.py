@@ -1,6 +1,6 @@
 """Lists and searches comments for moderators, and manages claims."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -111,7 +111,7 @@ MAX_COUNTED = 10_000
 # Nobody can have looked at more comments than this.
 MAX_DECIDED = 5_000
 _MAX_EXPORTED = 1_000_000
-# Indexing a comment takes 0.1 to 0.4 ms, so other writers wait for less than a tenth of a second.
+# Exported comments are read in portions.
 _PORTION = 200
 # So that comments received at this very moment are found.
 _MOMENT = timedelta(microseconds=1)
@@ -237,20 +237,6 @@ def _read_line(
     kept = (wanted or {site.id for site in sites}) - unwanted
     others = tuple(term for term in query.terms if term not in terms)
     return replace(query, terms=others), tuple(sorted(kept))
-
-
-def update_search_index(services: Services, *, should_continue: Callable[[], bool]) -> int:
-    """Index new comments while `should_continue`; return how many.
-
-    Raises `StoreUnavailableError`.
-    """
-    indexed = 0
-    while should_continue():
-        portion = services.search.index_due(limit=_PORTION)
-        indexed += portion
-        if portion < _PORTION:
-            break
-    return indexed
 
 
 def _named(term: Term, sites: Sequence[Site]) -> set[SiteId]:

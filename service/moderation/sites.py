@@ -199,7 +199,6 @@ def _authenticate(secret_sha256: str, services: Services) -> tuple[Site, SiteKey
 
 
 def is_blog(given: str) -> bool:
-    """Return True if this can be the URL of a site's front page."""
     given = given.strip()
     if len(given) > _MAX_BLOG_CHARS or not given.isprintable() or " " in given:
         return False

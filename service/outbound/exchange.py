@@ -12,6 +12,7 @@ from enum import StrEnum
 
 import h11
 
+from service.domain.delivery import SendOutcome
 from service.outbound.guard import IPAddress, Target
 
 # The limit for a response's headers and body together; below for the headers alone.
@@ -38,8 +39,6 @@ class HttpAnswer:
 
 
 class Deadline:
-    """The time by which everything must be done."""
-
     def __init__(self, seconds: float) -> None:
         self._end = time.monotonic() + seconds
 
@@ -206,21 +205,11 @@ class Failure(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CallOutcome:
-    """The result of a call: the response, or the problem as fixed text.
-
-    `was_sent` is True if the whole request was sent. `rests_seconds` is how long the other system
-    asks for a pause; the other fields are as in `SendOutcome`.
-    """
+class CallOutcome(SendOutcome):
+    """The result of a call with its response; `was_sent` if the whole request was sent."""
 
     answer: HttpAnswer | None = None
-    problem: str | None = None
     was_sent: bool = False
-    settled: bool = False
-    hopeless: bool = False
-    refused: bool = False
-    uncertain: bool = False
-    rests_seconds: float | None = None
 
 
 def seconds_given(retry_after: str | None, now: datetime) -> float | None:

@@ -40,7 +40,7 @@ def limited(result: CallOutcome, now: datetime) -> CallOutcome:
     """Return the result for a response that asks for a pause, perhaps without a duration."""
     asked = _given_rest(result.answer, now) if result.answer else None
     rests = _MIN_REST_SECONDS if asked is None else asked
-    return replace(result, problem=Failure.LIMITED.value, rests_seconds=rests)
+    return replace(result, problem=Failure.LIMITED.value, retry_after_seconds=rests)
 
 
 def members_of(answer: HttpAnswer) -> dict[str, Any]:
@@ -83,7 +83,7 @@ def call_build_hook(_: PlatformAct, endpoint: Endpoint, ask: Ask, now: datetime)
         body = json.dumps({"event_type": "slopsieve"}).encode()
     result = plain_result(ask(endpoint.url, headers, body), now)
     answer = result.answer
-    if answer is not None and answer.status in _CLOSED and result.rests_seconds is None:
+    if answer is not None and answer.status in _CLOSED and result.retry_after_seconds is None:
         return replace(result, problem=Failure.CLOSED.value, refused=True)
     return result
 
@@ -108,7 +108,7 @@ def apply_at_discourse(
         outcome = _call_discourse("PUT", f"/posts/{number}/recover.json", endpoint, ask)
     result = plain_result(outcome, now)
     answer = result.answer
-    if answer is None or result.rests_seconds is not None:
+    if answer is None or result.retry_after_seconds is not None:
         return result
     if answer.status == 404 and members_of(answer).get("error_type") == "not_found":
         return replace(result, problem=Failure.GONE.value, settled=True)
@@ -125,7 +125,8 @@ def _whose_fault(
     """
     listed = plain_result(_call_discourse("GET", "/posts.json", endpoint, ask), now)
     answer = listed.answer
-    if answer is None or listed.rests_seconds is not None or answer.status not in (200, 401, 403):
+    asks_for_time = listed.retry_after_seconds is not None
+    if answer is None or asks_for_time or answer.status not in (200, 401, 403):
         return replace(listed, uncertain=False)
     if answer.status == 200 and act.asked_before:
         return listed
@@ -177,7 +178,7 @@ def apply_at_github(act: PlatformAct, endpoint: Endpoint, ask: Ask, now: datetim
 def _github_result(outcome: CallOutcome, name: str, now: datetime) -> CallOutcome:
     result = plain_result(outcome, now)
     answer = result.answer
-    if answer is None or result.refused or result.rests_seconds is not None:
+    if answer is None or result.refused or result.retry_after_seconds is not None:
         return result
     members = members_of(answer)
     if answer.status == 403:

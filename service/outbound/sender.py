@@ -4,7 +4,6 @@ import base64
 import hmac
 import ssl
 import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
@@ -12,14 +11,7 @@ from datetime import UTC, datetime
 
 import certifi
 
-from service.domain.delivery import (
-    Delivery,
-    DeliveryAttempt,
-    DeliveryForm,
-    Endpoint,
-    PlatformAct,
-    SendOutcome,
-)
+from service.domain.delivery import Delivery, DeliveryForm, Endpoint, PlatformAct, SendOutcome
 from service.domain.webhook_secret import webhook_key
 from service.outbound import guard
 from service.outbound.exchange import (
@@ -77,24 +69,18 @@ class HttpSiteNotifier:
         return None
 
     def send(self, delivery: Delivery, endpoint: Endpoint | None) -> SendOutcome:
-        began_at, began = self.clock(), time.monotonic()
-        body = delivery.payload.encode()
         if endpoint is None and delivery.form is not DeliveryForm.AKISMET:
             # Without an endpoint there is no secret to sign with.
-            outcome = CallOutcome(problem=Failure.NO_ENDPOINT.value, hopeless=True)
-        else:
-            secrets = endpoint.secrets if endpoint else ()
-            headers = _headers(delivery, secrets, body, began_at)
-            outcome = self.call(delivery.url, headers, body)
-        if outcome.answer and outcome.answer.status in _OVERLOADED:
+            return SendOutcome(problem=Failure.NO_ENDPOINT.value, hopeless=True)
+        body, secrets = delivery.payload.encode(), endpoint.secrets if endpoint else ()
+        outcome = self.call(delivery.url, _headers(delivery, secrets, body, self.clock()), body)
+        if outcome.answer and outcome.status in _OVERLOADED:
             rests = seconds_given(outcome.answer.headers.get("retry-after"), self.clock())
-            outcome = replace(outcome, rests_seconds=rests)
-        return _outcome(delivery, outcome, began_at, time.monotonic() - began)
+            return replace(outcome, retry_after_seconds=rests)
+        return outcome
 
-    def apply(self, delivery: Delivery, endpoint: Endpoint, act: PlatformAct) -> SendOutcome:
-        began_at, began = self.clock(), time.monotonic()
-        outcome = PLATFORMS[endpoint.form](act, endpoint, self.call, self.clock())
-        return _outcome(delivery, outcome, began_at, time.monotonic() - began)
+    def apply(self, endpoint: Endpoint, act: PlatformAct) -> SendOutcome:
+        return PLATFORMS[endpoint.form](act, endpoint, self.call, self.clock())
 
     def call(
         self, url: str, headers: Mapping[str, str], body: bytes = b"", *, method: str = "POST"
@@ -127,7 +113,7 @@ class HttpSiteNotifier:
         if not 200 <= answer.status < 300:
             redirects = 300 <= answer.status < 400
             problem = (Failure.REDIRECT if redirects else Failure.REFUSED).value
-        return CallOutcome(answer=answer, problem=problem, was_sent=True)
+        return CallOutcome(status=answer.status, answer=answer, problem=problem, was_sent=True)
 
     def _addresses(self, target: guard.Target, deadline: Deadline) -> Sequence[guard.IPAddress]:
         if target.address is not None:
@@ -193,22 +179,3 @@ def _headers(
         "webhook-timestamp": str(timestamp),
         "webhook-signature": sign(delivery.id, timestamp, body, secrets),
     }
-
-
-def _outcome(
-    delivery: Delivery, outcome: CallOutcome, began_at: datetime, seconds: float
-) -> SendOutcome:
-    return SendOutcome(
-        attempt=DeliveryAttempt(
-            delivery_id=delivery.id,
-            at=began_at,
-            milliseconds=round(seconds * 1000),
-            status=outcome.answer.status if outcome.answer else None,
-            problem=outcome.problem,
-        ),
-        hopeless=outcome.hopeless,
-        retry_after_seconds=outcome.rests_seconds,
-        settled=outcome.settled,
-        refused=outcome.refused,
-        uncertain=outcome.uncertain,
-    )

@@ -11,8 +11,6 @@ from service.domain.site import SiteSettings
 
 
 class AddOutcome(StrEnum):
-    """The result of adding a comment."""
-
     NEW = "new"
     REPEAT = "repeat"
     CONFLICT = "conflict"

@@ -36,5 +36,5 @@ class SiteNotifier(Protocol):
     def send(self, delivery: Delivery, endpoint: Endpoint | None) -> SendOutcome:
         """Send a message, signed for `endpoint`, within a time limit. Never raises."""
 
-    def apply(self, delivery: Delivery, endpoint: Endpoint, act: PlatformAct) -> SendOutcome:
+    def apply(self, endpoint: Endpoint, act: PlatformAct) -> SendOutcome:
         """Perform `act` at the platform of `endpoint`. Never raises; see `send`."""

@@ -253,8 +253,6 @@ class _Channel(HTTPChannel):  # type: ignore[misc]  # waitress ships no types
 
 
 class HttpServer(TcpWSGIServer):  # type: ignore[misc]  # waitress ships no types
-    """Serves an application on a listening socket."""
-
     def __init__(
         self,
         application: Any,

@@ -88,7 +88,6 @@ def expose(
 
 
 def state_parts(wired: Wired) -> dict[str, Part]:
-    """Return the parts that are read for scrapes, by name."""
     cache = FiguresCache(wired.services)
     return {
         "queue": Part(read=partial(_queue, wired)),

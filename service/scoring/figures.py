@@ -1,15 +1,14 @@
 """Figures of a period: outcomes, mistakes, the queue, and whether scores have shifted."""
 
 import math
-import statistics
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from statistics import NormalDist
 
 from service.domain.decision import Ruling
-from service.domain.figures import FigureCounts, Scope
+from service.domain.figures import FigureCounts, QueueFigures, Scope
 from service.domain.verdict import Outcome
 
 Interval = tuple[float, float]
@@ -111,24 +110,6 @@ class DayFigures:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QueueFigures:
-    """The review queue now, and how long people waited for decisions in the period.
-
-    Seconds are None in an empty queue and where nothing was decided.
-    """
-
-    unsure: int
-    audited: int
-    reported: int
-    oldest_seconds: float | None
-    median_seconds: float | None
-
-    @property
-    def waiting(self) -> int:
-        return self.unsure + self.audited + self.reported
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Mistakes:
     """Mistakes found in the audit sample, a random sample of ham and spam verdicts.
 
@@ -160,31 +141,22 @@ class Figures:
 
 
 def figures_of(counts: FigureCounts, scope: Scope) -> Figures:
-    by_day: defaultdict[date, Counter[Outcome | None]] = defaultdict(Counter)
-    for one in counts.days:
-        by_day[one.day][one.outcome] += one.comments
     first, last = scope.since.date(), scope.until.date()
-    days = [first + timedelta(days=n) for n in range((last - first).days + 1)]
-    total = _outcomes(sum((by_day[day] for day in days), Counter()))
+    nothing: Counter[Outcome | None] = Counter()
+    by_day = {
+        day: counts.days.get(day, nothing)
+        for day in (first + timedelta(days=n) for n in range((last - first).days + 1))
+    }
+    total = _outcomes(sum(by_day.values(), nothing))
     return Figures(
         since=scope.since,
         until=scope.until,
-        days=tuple(DayFigures(day=day, outcomes=_outcomes(by_day[day])) for day in days),
+        days=tuple(DayFigures(day=day, outcomes=_outcomes(n)) for day, n in by_day.items()),
         total=total,
         degraded=counts.degraded,
         left_to_people=share_of(total.unsure, total.judged),
         mistakes=_mistakes(counts, total),
-        queue=QueueFigures(
-            unsure=counts.waiting.unsure,
-            audited=counts.waiting.audited,
-            reported=counts.waiting.reported,
-            oldest_seconds=(
-                (scope.until - counts.waiting.oldest).total_seconds()
-                if counts.waiting.oldest
-                else None
-            ),
-            median_seconds=statistics.median(counts.waited) if counts.waited else None,
-        ),
+        queue=counts.queue,
         stability=population_stability(counts.earlier_scores, counts.recent_scores),
     )
 
@@ -199,9 +171,7 @@ def _outcomes(found: Counter[Outcome | None]) -> Outcomes:
 
 
 def _mistakes(counts: FigureCounts, total: Outcomes) -> Mistakes:
-    audited: Counter[tuple[Outcome, Ruling | None]] = Counter()
-    for one in counts.audited:
-        audited[one.outcome, one.ruling] += one.comments
+    audited = counts.audited
     spam_approved = audited[Outcome.SPAM, Ruling.APPROVE]
     spam_decided = spam_approved + audited[Outcome.SPAM, Ruling.REJECT]
     ham_rejected = audited[Outcome.HAM, Ruling.REJECT]

@@ -11,7 +11,6 @@ class PasswordHasher:
         self._hasher = argon2.PasswordHasher()
 
     def hash(self, password: str) -> str:
-        """Return a salted, slow hash."""
         return self._hasher.hash(password.encode("utf-8", "surrogatepass"))
 
     def verify(self, password_hash: str, password: str) -> bool:

@@ -2,7 +2,6 @@
 
 import logging
 import math
-import random
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,8 +19,6 @@ BATCH_SIZE = 64
 # Pauses between attempts while the stores are unavailable: about 15 s in all, enough for a
 # database to restart, far less than the visibility timeout. Afterwards the sweep takes over.
 RETRY_SECONDS = (0.5, 1.0, 2.0, 4.0, 8.0)
-# Spreads the retries of several workers.
-_JITTER = 0.25
 # The minimum, however slow judging is, and while the fixed cost is unknown.
 _MIN_BATCH = 4
 # Every third batch is half as large, because only different sizes separate the two costs.
@@ -135,7 +132,6 @@ class Batcher:
     judge: Callable[[Sequence[CommentId]], object]
     plans: Mapping[Lane, LanePlan]
     call_after: CallAfter
-    random_share: Callable[[], float] = random.random
     monotonic: Callable[[], float] = time.monotonic
 
     def __post_init__(self) -> None:
@@ -276,10 +272,10 @@ class Batcher:
             self._judge_halving(ids[half:])
 
     def _pause(self) -> None:
-        wait = RETRY_SECONDS[self._retries] * (1 + _JITTER * self.random_share())
+        wait = RETRY_SECONDS[self._retries]
         self._retries += 1
         self._paused = True
-        log.warning("stores are away, the batch waits", extra={"seconds": round(wait, 2)})
+        log.warning("stores are away, the batch waits", extra={"seconds": wait})
         self.call_after(wait, self._resume)
 
     def _resume(self) -> None:

@@ -4,7 +4,6 @@ import logging
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from enum import StrEnum
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 import redis
@@ -17,22 +16,11 @@ from service.domain.errors import StoreFullError, StoreUnavailableError
 log = logging.getLogger(__name__)
 
 
-class QueueName(StrEnum):
-    """The lists in Valkey that hold messages; the prefix lets others share the server.
-
-    A Celery worker needs a queue of tasks; nothing is sent to it.
-    """
-
-    INTERACTIVE = "slopsieve.interactive"
-    BULK = "slopsieve.bulk"
-    TASKS = "slopsieve.upkeep"
-
-
-# In the order of consumption: the bulk lane moves while the interactive lane is empty.
-LANE_QUEUES: Mapping[Lane, QueueName] = {
-    Lane.INTERACTIVE: QueueName.INTERACTIVE,
-    Lane.BULK: QueueName.BULK,
-}
+# The lists in Valkey that hold messages; the prefix lets others share the server. In the order of
+# consumption: the bulk lane moves while the interactive lane is empty.
+LANE_QUEUES: Mapping[Lane, str] = {lane: f"slopsieve.{lane.value}" for lane in Lane}
+# A Celery worker needs a queue of tasks; nothing is sent to it.
+TASKS_QUEUE = "slopsieve.upkeep"
 
 # The only field of a scoring message.
 COMMENT_ID_FIELD = "comment_id"
@@ -150,7 +138,6 @@ class QueueNotice(logging.Filter):
         self._is_away = False
 
     def away(self, error: BaseException) -> None:
-        """Record that the queue is unusable."""
         with self._lock:
             was_away, self._is_away = self._is_away, True
         if not was_away:
@@ -160,7 +147,6 @@ class QueueNotice(logging.Filter):
             )
 
     def back(self) -> None:
-        """Record that the queue is usable."""
         with self._lock:
             was_away, self._is_away = self._is_away, False
         if was_away:

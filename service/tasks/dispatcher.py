@@ -93,6 +93,6 @@ class Dispatcher:
             return 0.0
         if outcome is None or outcome.settled:
             return 0.0
-        if outcome.attempt.status is None:
+        if outcome.status is None:
             return self.rest_seconds
         return self.platform_seconds if delivery.form.is_call else 0.0

@@ -96,7 +96,6 @@ class Heartbeat:
             QUEUE_NOTICE.back()
 
     def stop(self) -> None:
-        """Remove this process's heartbeat."""
         with contextlib.suppress(RedisError, OSError):
             self.client.hdel(self.kind, self.name)
 

@@ -33,7 +33,7 @@ class ValkeyScoringQueue:
     def put(self, ids: Sequence[CommentId], lane: Lane) -> None:
         if time.monotonic() < self.away_until:
             raise StoreUnavailableError("the queue was away a moment ago")
-        queue = broker.LANE_QUEUES[lane].value
+        queue = broker.LANE_QUEUES[lane]
         try:
             with broker.queue_errors():
                 for first in range(0, len(ids), _MESSAGES_AT_ONCE):
@@ -48,7 +48,7 @@ class ValkeyScoringQueue:
     def depth(self) -> Mapping[Lane, int]:
         with broker.queue_errors(), self.client.pipeline(transaction=False) as pipeline:
             for queue in broker.LANE_QUEUES.values():
-                pipeline.llen(queue.value)
+                pipeline.llen(queue)
             return dict(zip(broker.LANE_QUEUES, pipeline.execute(), strict=True))
 
 

@@ -5,29 +5,11 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import partial
 
 from service.domain.errors import ModerationError, StoreUnavailableError
 
 log = logging.getLogger(__name__)
-
-
-class TaskName(StrEnum):
-    """The background process's jobs, as metrics and log lines name them."""
-
-    SWEEP_STRANDED = "slopsieve.sweep_stranded"
-    PRUNE_DELIVERIES = "slopsieve.prune_deliveries"
-    REMEMBER_OPEN = "slopsieve.remember_open"
-    REBUILD_HISTORY = "slopsieve.rebuild_history"
-    UPDATE_SEARCH_INDEX = "slopsieve.take_in_search"
-    GROUP_FRESH = "slopsieve.group_fresh"
-    PRUNE_COMMENTS = "slopsieve.prune_comments"
-    PRUNE_SESSIONS = "slopsieve.prune_sessions"
-    SEND_DIGESTS = "slopsieve.send_digests"
-    ASK_SECOND_JUDGE = "slopsieve.ask_second_judge"
-    PRUNE_RETRAININGS = "slopsieve.prune_retrainings"
-    RETRAIN = "slopsieve.retrain"
 
 
 ShouldContinue = Callable[[], bool]
@@ -40,10 +22,11 @@ Run = Callable[[], object]
 class Job:
     """A function to call periodically, with `should_continue`; first when the process starts.
 
+    Metrics and log lines name it `task`.
     A run that `turn_seconds` cut off continues soon: the job then takes `share` of the time.
     """
 
-    task: TaskName
+    task: str
     every_seconds: float
     run: Callable[..., object]
     turn_seconds: float = 0.5
@@ -79,7 +62,6 @@ class Schedule:
         self._woken.set()
 
     def stop(self) -> None:
-        """Stop after the current run."""
         self._stops.set()
         self._woken.set()
 
@@ -113,9 +95,9 @@ class Schedule:
             was_cut_off = self._stops.is_set() or self.monotonic() - began >= job.turn_seconds
             return not was_cut_off
 
-        extra = {"task": job.task.value}
+        extra = {"task": job.task}
         try:
-            self.watch(job.task.value, partial(job.run, should_continue=should_continue))()
+            self.watch(job.task, partial(job.run, should_continue=should_continue))()
         except StoreUnavailableError:
             if not self._store_is_away:
                 log.warning("stores are away, the next run tries again", extra=extra)

@@ -157,7 +157,6 @@ class CountingObserver(Observer):
         self._route_seconds(route)(seconds)
 
     def database_failed(self, error: str) -> None:
-        """Count an error of the database's driver, by the name of its class."""
         self._database_errors.labels(error).inc()
 
     def watch_upkeep(self, task: str, run: Callable[[], object]) -> Callable[[], object]:

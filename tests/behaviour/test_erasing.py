@@ -135,19 +135,6 @@ def test_each_age_takes_what_it_is_for(unjudged):
     assert withdrawn(unjudged, ruled_lately, ham, young) == [False] * 3
 
 
-def test_portions_go_on_for_as_long_as_there_is_time(unjudged):
-    ids = [aged(unjudged, 31, Outcome.SPAM) for _ in range(9)]
-    time_left = iter([True, False])
-
-    first = prune_comments(
-        unjudged, **FOR_EVER | {"keep_spam": MONTH}, should_continue=lambda: next(time_left)
-    )
-    rest = prune_comments(unjudged, **FOR_EVER | {"keep_spam": MONTH}, should_continue=lambda: True)
-
-    assert (first, rest) == (8, 1)
-    assert all(withdrawn(unjudged, *ids))
-
-
 def of_mara(unjudged, count: int) -> list[CommentId]:
     sender = find_person(unjudged, email=MARA).sender
     return [keep(unjudged, make_comment(sender=sender)).id for _ in range(count)]

@@ -20,7 +20,7 @@ from service.stores.valkey.history import ValkeyHistoryStore
 from tests.databases import Stores, fresh_stores
 from tests.factories import NOW, SITE
 from tests.in_memory import MemoryHistoryStore
-from tests.servers import Server, running_valkey_cluster
+from tests.servers import Server
 
 SITES = tuple(
     Site(id=SiteId(site_id), name=f"Blog {site_id}", created_at=NOW) for site_id in (SITE, "site-2")
@@ -171,26 +171,16 @@ def told(stores: Stores) -> list[str]:
     return [one.id for one in stores.deliveries.recent(state=None, site_id=None, limit=99)][::-1]
 
 
-@pytest.fixture(scope="session")
-def valkey_cluster() -> Iterator[str]:
-    """Give the URL of a node of a cluster."""
-    with running_valkey_cluster() as servers:
-        yield servers[0].url
-
-
 def memory_and_valkey(memory: Callable[[], Any], on_valkey: Callable[..., Any]) -> Any:
     """Return a fixture that gives a fresh store of each kind."""
 
-    @pytest.fixture(params=["memory", "valkey", "cluster"])
+    @pytest.fixture(params=["memory", "valkey"])
     def fresh(request: pytest.FixtureRequest) -> Iterator[Any]:
         if request.param == "memory":
             yield memory()
             return
-        is_cluster = request.param == "cluster"
-        url = request.getfixturevalue("valkey_cluster" if is_cluster else "valkey")
-        store = on_valkey(
-            url if is_cluster else url.url, prefix=secrets.token_hex(8), cluster=is_cluster
-        )
+        server = request.getfixturevalue("valkey")
+        store = on_valkey(server.url, prefix=secrets.token_hex(8))
         yield store
         store.close()
 

@@ -7,9 +7,7 @@ from service.domain.comment import CommentId, Label, Lane
 from service.domain.decision import Decision, Ruling
 from service.domain.delivery import DeliveryState
 from service.domain.figures import (
-    AuditCount,
     CutoffPreview,
-    DayCount,
     Moved,
     ReviewPart,
     Scope,
@@ -64,15 +62,10 @@ def test_comments_are_counted_by_day_and_outcome_at_their_sites(stores):
     keep(stores, SPAM, site=OTHER_SITE)
     keep(stores, HAM, at=NOW - 30 * DAY)
 
-    found = set(stores.figures.count(scope(site_ids=(SITE,))).days)
+    found = stores.figures.count(scope(site_ids=(SITE,))).days
 
-    assert found == {
-        DayCount(day=TODAY, outcome=HAM, comments=1),
-        DayCount(day=TODAY - DAY, outcome=HAM, comments=1),
-        DayCount(day=TODAY, outcome=None, comments=1),
-    }
-    everywhere = stores.figures.count(scope()).days
-    assert DayCount(day=TODAY, outcome=SPAM, comments=1) in everywhere
+    assert found == {TODAY: {HAM: 1, None: 1}, TODAY - DAY: {HAM: 1}}
+    assert stores.figures.count(scope()).days[TODAY][SPAM] == 1
 
 
 def test_the_queue_is_counted_by_why_a_comment_waits(stores):
@@ -83,11 +76,11 @@ def test_the_queue_is_counted_by_why_a_comment_waits(stores):
     stores.reports.add(make_report(reported, Label.SPAM))
     rule(stores, keep(stores))
 
-    counts = stores.figures.count(scope())
+    queue = stores.figures.count(scope(until=NOW)).queue
 
-    assert (counts.waiting.unsure, counts.waiting.audited, counts.waiting.reported) == (2, 1, 1)
-    assert counts.waiting.oldest == NOW - DAY
-    assert stores.figures.count(scope(site_ids=(OTHER_SITE,))).waiting.oldest is None
+    assert (queue.unsure, queue.audited, queue.reported, queue.waiting) == (2, 1, 1, 4)
+    assert queue.oldest_seconds == DAY.total_seconds()
+    assert stores.figures.count(scope(site_ids=(OTHER_SITE,))).queue.oldest_seconds is None
 
 
 def test_the_audit_sample_is_counted_by_outcome_and_ruling_of_people(stores):
@@ -101,10 +94,10 @@ def test_the_audit_sample_is_counted_by_outcome_and_ruling_of_people(stores):
     )
     rule(stores, keep(stores, SPAM, audit=True, instruction=instruction), Ruling.APPROVE)
 
-    assert set(stores.figures.count(scope()).audited) == {
-        AuditCount(outcome=SPAM, ruling=Ruling.APPROVE, comments=1),
-        AuditCount(outcome=HAM, ruling=Ruling.APPROVE, comments=1),
-        AuditCount(outcome=HAM, ruling=None, comments=1),
+    assert stores.figures.count(scope()).audited == {
+        (SPAM, Ruling.APPROVE): 1,
+        (HAM, Ruling.APPROVE): 1,
+        (HAM, None): 1,
     }
 
 
@@ -115,7 +108,7 @@ def test_people_waited_from_receiving_to_the_decision_in_force(stores):
     rule(stores, keep(stores, at=NOW - DAY), by=CAMPAIGN_POLICY)
     rule(stores, keep(stores, HAM, at=NOW - DAY))
 
-    assert stores.figures.count(scope()).waited == (2 * DAY.total_seconds(),)
+    assert stores.figures.count(scope()).queue.median_seconds == 2 * DAY.total_seconds()
 
 
 def test_scores_are_counted_by_bins_of_the_last_week_and_the_weeks_before(stores):

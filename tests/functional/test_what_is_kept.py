@@ -21,7 +21,7 @@ from service.moderation.erasing import erase_person, export_person, find_person
 from service.moderation.intake import issue_token, with_sender, with_token
 from service.moderation.judging import judge_batch
 from service.moderation.lists import NewEntry, add_entry
-from service.moderation.queue import claim_comment, update_search_index
+from service.moderation.queue import claim_comment
 from service.moderation.sites import add_site
 from service.ports.services import Services
 from service.stores.sql.tables import metadata
@@ -68,7 +68,7 @@ def sender(services) -> Sender:
     ]
     submit_to(services, *written)
     judge_batch([one.id for one in written], services)
-    update_search_index(services, should_continue=lambda: True)
+    services.search.index_due(limit=100)
     group_fresh(services, GroupingMemory("test"), should_continue=lambda: True)
     approved, claimed, *_ = written
     claim_comment(services.cases.get(claimed.id), owner, services)

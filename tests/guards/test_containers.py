@@ -358,7 +358,7 @@ def test_workers_are_scaled_by_how_many_comments_wait_and_by_how_long():
     lists = {t["metadata"]["listName"] for t in triggers if t["type"] == "redis"}
     queries = {t["metadata"]["query"] for t in triggers if t["type"] == "prometheus"}
 
-    assert lists == {queue.value for queue in LANE_QUEUES.values()}
+    assert lists == set(LANE_QUEUES.values())
     assert queries == {
         f'max(slopsieve_unjudged_comments_oldest_seconds{{lane="{lane.value}"}})'
         for lane in LANE_QUEUES

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
@@ -13,13 +14,13 @@ import yaml
 from prometheus_client import CollectorRegistry
 
 from service.domain.decision import Ruling
-from service.domain.figures import AuditCount, DayCount, FigureCounts, Scope
+from service.domain.figures import FigureCounts, Scope
 from service.domain.retraining import Recommendation, RetrainingReport
 from service.domain.verdict import Outcome
+from service.processes.background import jobs, slow_jobs
 from service.processes.operating import expose, show_model, state_parts
 from service.settings import load_settings
 from service.stores.migrations import migrate
-from service.tasks.schedule import TaskName
 from service.watching.exposition import Exposition
 from service.wiring import Wired
 from tests.factories import NOW
@@ -34,13 +35,9 @@ _LABEL = re.compile(r"(\w+)(=~|!=|=)\"([^\"]*)\"")
 
 def _audited(scope: Scope) -> FigureCounts:
     """Count an audit sample large enough to estimate from; see `FigureStore.count`."""
-    day = scope.until.date()
     return FigureCounts(
-        days=tuple(
-            DayCount(day=day, outcome=outcome, comments=1000)
-            for outcome in (Outcome.SPAM, Outcome.HAM)
-        ),
-        audited=(AuditCount(outcome=Outcome.SPAM, ruling=Ruling.REJECT, comments=40),),
+        days={scope.until.date(): Counter({Outcome.SPAM: 1000, Outcome.HAM: 1000})},
+        audited=Counter({(Outcome.SPAM, Ruling.REJECT): 40}),
         recent_scores=(900, 100),
         earlier_scores=(100, 900),
     )
@@ -67,8 +64,8 @@ def samples(tmp_path_factory, valkey) -> dict[str, list[dict[str, str]]]:
     exposition = expose("api", wired, parts=parts)
     for process in ("worker", "background"):
         wired.counting.expect(process)
-    for task in TaskName:
-        wired.counting.watch_upkeep(task.value, lambda: 1)()
+    for job in (*jobs(wired), *slow_jobs(wired)):
+        wired.counting.watch_upkeep(job.task, lambda: 1)()
     wired.counting.database_failed("OperationalError")
     wired.counting.served(route="/1.1/comment-check", method="POST", status=200, seconds=0.1)
     wired.models.loaded_at = NOW

@@ -178,7 +178,6 @@ def model_unavailable() -> JudgingModel:
 
 
 def to_judging_model(version: registry.ModelVersion) -> JudgingModel:
-    """Convert a loaded version to the service's types."""
     fusion = version.fusion
     return JudgingModel(
         version=version.version,

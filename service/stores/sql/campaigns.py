@@ -239,7 +239,6 @@ class CampaignStore(SqlStore):
         return self._list(query, lambda row: row.id)
 
     def among(self, campaign_id: str, ids: Sequence[CommentId]) -> set[CommentId]:
-        """Return the comments that are members."""
         query = sa.select(_comments.id).where(_comments.campaign_id == campaign_id)
         with reading(self._engine) as tx:
             return {row.id for row in rows_in(tx, query, _comments.id, ids)}

@@ -48,8 +48,6 @@ _T = TypeVar("_T")
 
 
 class CaseStore(SqlStore):
-    """Reads comments with their verdicts and decisions."""
-
     def get(self, comment_id: CommentId, *, site_id: SiteId | None = None) -> Case:
         """Return a case. Raise `NotFoundError` if it is unknown or belongs to another site."""
         cases = self.find([comment_id])

@@ -176,7 +176,6 @@ class DeliveryStore(SqlStore):
     def recent(
         self, *, state: DeliveryState | None, site_id: SiteId | None, limit: int
     ) -> list[Delivery]:
-        """Return the newest deliveries first."""
         query = sa.select(deliveries).order_by(deliveries.c.seq.desc()).limit(limit)
         if state is not None:
             query = query.where(deliveries.c.state == state.value)
@@ -202,7 +201,6 @@ class DeliveryStore(SqlStore):
         return Troubles(given_up=given_up, refused=stopped)
 
     def attempts(self, delivery_id: str) -> list[DeliveryAttempt]:
-        """Return a delivery's attempts, oldest first."""
         query = (
             sa.select(delivery_attempts)
             .where(delivery_attempts.c.delivery_id == delivery_id)

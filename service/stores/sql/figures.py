@@ -1,28 +1,29 @@
 """Counts comments for figures and for operators in a SQL database."""
 
+import statistics
+from collections import Counter, defaultdict
+from collections.abc import Mapping
 from datetime import date, datetime, timedelta
 from typing import Any
 
 import sqlalchemy as sa
 
 from service.domain.comment import Lane
+from service.domain.decision import Ruling
 from service.domain.delivery import DeliveryState
 from service.domain.figures import (
     P_SPAM_EDGES,
-    AuditCount,
     Backlog,
-    DayCount,
     FigureCounts,
+    QueueFigures,
     ReviewPart,
     Scope,
     Waiting,
-    WaitingNow,
 )
 from service.domain.verdict import Outcome
 from service.stores.cursor import APPEAL_RANK, CHECK_RANK, REST_RANK, UNSURE_RANK
 from service.stores.sql.base import SqlStore, of_sites
 from service.stores.sql.engine import reading
-from service.stores.sql.rows import reader
 from service.stores.sql.tables import (
     comments,
     decisions,
@@ -55,15 +56,11 @@ _followed_entry = sa.exists().where(
 )
 
 
-_day_from = reader(DayCount, day=lambda days: _FIRST_DAY + timedelta(days))
-_audit_from = reader(AuditCount)
-
-
 class FigureStore(SqlStore):
     """Counts comments for the figures, and waiting work for operators."""
 
     def count(self, scope: Scope) -> FigureCounts:
-        """Return the counts of the scope; `waiting` is as of now.
+        """Return the counts of the scope; `queue` is as of now.
 
         A comment counts on the day on which it was received. `audited` excludes verdicts that
         followed a list entry, and decisions of policies.
@@ -78,9 +75,8 @@ class FigureStore(SqlStore):
             return FigureCounts(
                 days=_days(tx, scope),
                 degraded=tx.execute(degraded).scalar_one(),
-                waiting=_waiting(tx, scope),
+                queue=_queue(tx, scope),
                 audited=_audited(tx, scope),
-                waited=_waited(tx, scope),
                 recent_scores=_scores(tx, scope, recently, scope.until),
                 earlier_scores=_scores(tx, scope, recently - EARLIER, recently),
             )
@@ -132,17 +128,18 @@ def _received(
     return [*wanted, received_at >= (since or scope.since), received_at <= (until or scope.until)]
 
 
-def _days(tx: sa.Connection, scope: Scope) -> tuple[DayCount, ...]:
+def _days(tx: sa.Connection, scope: Scope) -> Mapping[date, Counter[Outcome | None]]:
     day = _utc_day(tx).label("day")
     number = sa.func.count().label("comments")
     query = sa.select(day, comments.c.outcome, number).where(*_received(scope))
     # Separately, because an index cannot serve both conditions at once.
     conditions = (comments.c.outcome.in_([one.value for one in Outcome]), has_no_verdict)
-    return tuple(
-        _day_from(row)
-        for wanted in conditions
-        for row in tx.execute(query.where(wanted).group_by(day, comments.c.outcome))
-    )
+    days: defaultdict[date, Counter[Outcome | None]] = defaultdict(Counter)
+    for wanted in conditions:
+        for row in tx.execute(query.where(wanted).group_by(day, comments.c.outcome)):
+            outcome = None if row.outcome is None else Outcome(row.outcome)
+            days[_FIRST_DAY + timedelta(row.day)][outcome] += row.comments
+    return days
 
 
 def _utc_day(tx: sa.Connection) -> sa.ColumnElement[Any]:
@@ -154,7 +151,7 @@ def _utc_day(tx: sa.Connection) -> sa.ColumnElement[Any]:
     return sa.type_coerce(received_at, sa.BigInteger).op("/")(sa.literal_column("86400000000"))
 
 
-def _waiting(tx: sa.Connection, scope: Scope) -> WaitingNow:
+def _queue(tx: sa.Connection, scope: Scope) -> QueueFigures:
     columns = (comments.c.review_rank, comments.c.audit)
     query = (
         sa.select(
@@ -167,15 +164,18 @@ def _waiting(tx: sa.Connection, scope: Scope) -> WaitingNow:
     )
     found = tx.execute(query).all()
     to_check = [row for row in found if row.review_rank > UNSURE_RANK]
-    return WaitingNow(
+    oldest = min((row.oldest for row in found), default=None)
+    waited = _waited(tx, scope)
+    return QueueFigures(
         unsure=sum(row.number for row in found if row.review_rank <= UNSURE_RANK),
         audited=sum(row.number for row in to_check if row.audit),
         reported=sum(row.number for row in to_check if not row.audit),
-        oldest=min((row.oldest for row in found), default=None),
+        oldest_seconds=(scope.until - oldest).total_seconds() if oldest else None,
+        median_seconds=statistics.median(waited) if waited else None,
     )
 
 
-def _audited(tx: sa.Connection, scope: Scope) -> tuple[AuditCount, ...]:
+def _audited(tx: sa.Connection, scope: Scope) -> Counter[tuple[Outcome, Ruling | None]]:
     key = (comments.c.outcome, decisions.c.ruling)
     query = (
         sa.select(*key, sa.func.count().label("comments"))
@@ -188,10 +188,16 @@ def _audited(tx: sa.Connection, scope: Scope) -> tuple[AuditCount, ...]:
         )
         .group_by(*key)
     )
-    return tuple(map(_audit_from, tx.execute(query)))
+    return Counter(
+        {
+            (Outcome(row.outcome), Ruling(row.ruling) if row.ruling else None): row.comments
+            for row in tx.execute(query)
+        }
+    )
 
 
-def _waited(tx: sa.Connection, scope: Scope) -> tuple[float, ...]:
+def _waited(tx: sa.Connection, scope: Scope) -> list[float]:
+    """Return the seconds to the newest decisions on comments of the review queue."""
     query = (
         sa.select(decisions.c.decided_at, comments.c.received_at)
         .select_from(decisions.join(comments, _decided_by_person))
@@ -204,9 +210,9 @@ def _waited(tx: sa.Connection, scope: Scope) -> tuple[float, ...]:
         .order_by(decisions.c.seq.desc())
         .limit(MAX_WAITED)
     )
-    return tuple(
+    return [
         max(0.0, (row.decided_at - row.received_at).total_seconds()) for row in tx.execute(query)
-    )
+    ]
 
 
 def _scores(tx: sa.Connection, scope: Scope, since: datetime, until: datetime) -> tuple[int, ...]:

@@ -42,8 +42,6 @@ _copy, _ERASED = verdicts.c.instruction, {"label": None, "reason": "erased"}
 
 
 class ListEntryStore(SqlStore):
-    """Stores allow and block entries."""
-
     @transaction
     def add(
         self,

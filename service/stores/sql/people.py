@@ -18,8 +18,6 @@ _TAKEN = "there is an account of that name already"
 
 
 class UserStore(SqlStore):
-    """Stores accounts."""
-
     @transaction
     def add(self, tx: sa.Connection, user: User, *, act: AuditEntry | None = None) -> None:
         """Add an account and log it. Raise `ConflictError` if its name is taken."""
@@ -73,8 +71,6 @@ _session_values, _session_from = writer(UserSession), reader(UserSession)
 
 
 class SessionStore(SqlStore):
-    """Stores sessions."""
-
     @transaction
     def add(self, tx: sa.Connection, session: UserSession, *, password_hash: str) -> None:
         """Add a session. Raise `NotAuthenticatedError` if the account or its password changed."""
@@ -94,7 +90,6 @@ class SessionStore(SqlStore):
         return self._find(query, _session_from)
 
     def touch(self, session_id: str, *, at: datetime) -> None:
-        """Set when a session was last used."""
         this = sa.update(user_sessions).where(user_sessions.c.id == session_id)
         self.write(lambda c: c.execute(this.values(last_seen_at=at)))
 

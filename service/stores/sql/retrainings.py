@@ -63,7 +63,6 @@ class RetrainingStore(SqlStore):
             return _get(tx, retraining_id)
 
     def recent(self, *, limit: int) -> list[Retraining]:
-        """Return the most recently requested retrainings, newest first."""
         order = (retrainings.c.asked_at.desc(), retrainings.c.id.desc())
         query = sa.select(retrainings).order_by(*order).limit(limit)
         return self._list(query, _retraining_from)

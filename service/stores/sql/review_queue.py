@@ -62,7 +62,6 @@ def rank_of(position: Position) -> int:
 
 
 def review_at_of(position: Position, *, mode: Mode) -> datetime:
-    """Return the `review_at` of a comment with these values."""
     return review_at(
         position.received_at,
         mode=mode,
@@ -172,7 +171,6 @@ class ClaimStore(SqlStore):
         self.write(lambda tx: tx.execute(ended))
 
     def find(self, ids: Sequence[CommentId], *, now: datetime) -> Mapping[CommentId, Claim]:
-        """Return the unexpired claims on these comments."""
         query = sa.select(claims).where(claims.c.until > now)
         with reading(self._engine) as tx:
             rows = rows_in(tx, query, claims.c.comment_id, ids)

@@ -113,7 +113,6 @@ def site_needs(site_ids: SiteIds) -> list[Need]:
 
 
 def domain_need(domain: str) -> Need:
-    """Return the condition that a comment links to this host or domain."""
     return Need(((domain_term(domain),),))
 
 
@@ -243,7 +242,6 @@ class CaseSearch(SqlStore):
             return read_case_page(tx, found, _LIST, limit)
 
     def ids(self, query: SearchQuery, *, site_ids: SiteIds, limit: int) -> list[CommentId]:
-        """Return the ids of the newest matching comments, at most `limit`."""
         return self._list(self._select(query, site_ids).limit(limit), lambda row: row.id)
 
     def count(self, query: SearchQuery, *, site_ids: SiteIds, limit: int) -> int:

@@ -40,8 +40,6 @@ _key_values, _key_from = writer(SiteKey), reader(SiteKey)
 
 
 class SiteStore(SqlStore):
-    """Stores sites and the hashes of their keys."""
-
     @transaction
     def add(
         self,
@@ -163,8 +161,6 @@ def joined_endpoint(row: Row) -> Endpoint | None:
 
 
 class EndpointStore(SqlStore):
-    """Stores sites' endpoints for notifications."""
-
     @transaction
     def change(
         self,
@@ -194,7 +190,6 @@ class EndpointStore(SqlStore):
 
     @transaction
     def remove(self, tx: sa.Connection, site_id: SiteId, *, act: AuditEntry | None = None) -> None:
-        """Remove a site's endpoint, if any, and log it."""
         tx.execute(sa.delete(site_endpoints).where(site_endpoints.c.site_id == site_id))
         insert_entries(tx, act)
 
@@ -251,8 +246,6 @@ _hook_values, _hook_from = writer(InboundHook), reader(InboundHook)
 
 
 class InboundStore(SqlStore):
-    """Stores inbound hooks and the ids of their deliveries."""
-
     @transaction
     def add(self, tx: sa.Connection, hook: InboundHook, *, act: AuditEntry | None = None) -> None:
         """Add a hook. Raise `NotFoundError` for an unknown site, `ConflictError` for a taken id."""
@@ -262,7 +255,6 @@ class InboundStore(SqlStore):
         insert_entries(tx, act)
 
     def get(self, hook_id: str) -> InboundHook | None:
-        """Return a hook, revoked or not."""
         query = sa.select(inbound_hooks).where(inbound_hooks.c.id == hook_id)
         return self._find(query, _hook_from)
 
@@ -328,7 +320,6 @@ class AppliedStore(SqlStore):
         return self._find(query, _applied_from)
 
     def remove(self, site_id: SiteId, site_comment_id: str) -> None:
-        """Remove the record of a hidden comment, if any."""
         statement = sa.delete(table).where(
             _c.site_id == site_id, _c.site_comment_id == site_comment_id
         )

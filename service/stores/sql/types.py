@@ -29,13 +29,11 @@ class LosslessText(sa.types.TypeDecorator[str]):
         return sa.Text(collation="C" if dialect.name == "postgresql" else None)
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
-        """Return the text with unsupported code points escaped."""
         if value is None or not _UNSTORABLE.search(value):
             return value
         return _UNSTORABLE.sub(lambda m: f"{_MARK}{ord(m[0]):04x}", value)
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:
-        """Return the original text."""
         if value is None or _MARK not in value:
             return value
         return _ESCAPED.sub(lambda m: chr(int(m[1], 16)), value)
@@ -51,7 +49,6 @@ class UtcDateTime(sa.types.TypeDecorator[datetime]):
     cache_ok = True
 
     def load_dialect_impl(self, dialect: Dialect) -> sa.types.TypeEngine[Any]:
-        """Use the database's own type if it has one."""
         if dialect.name == "postgresql":
             return sa.TIMESTAMP(timezone=True)
         return sa.BigInteger()
@@ -65,7 +62,6 @@ class UtcDateTime(sa.types.TypeDecorator[datetime]):
         return value if dialect.name == "postgresql" else (value - EPOCH) // _MICROSECOND
 
     def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
-        """Return the datetime in UTC."""
         if value is None:
             return None
         if isinstance(value, datetime):

@@ -246,8 +246,6 @@ _posts = sa.select(_site, _url, _first).where(has_short_post_url).group_by(_site
 
 
 class ReportStore(SqlStore):
-    """Stores reports and appeals."""
-
     @transaction
     def add(self, tx: sa.Connection, report: Report, *, tell: Tell | None = None) -> bool:
         """Store a report; return True if it was new.

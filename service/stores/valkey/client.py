@@ -5,7 +5,7 @@ import math
 import threading
 import time
 from collections.abc import Callable
-from typing import Any, ClassVar, TypeVar
+from typing import ClassVar, TypeVar
 
 import redis
 from redis.backoff import NoBackoff
@@ -98,47 +98,30 @@ class Circuit:
 
 
 class ValkeyStore:
-    """A store on one server or cluster. It connects at the first call; errors name `what`."""
+    """A store on one server. It connects at the first call; errors name `what`."""
 
     what: ClassVar[str]
     timeout_seconds: ClassVar[float]
 
-    def __init__(self, url: str, *, prefix: str = "slopsieve", cluster: bool = False) -> None:
-        self._url, self._cluster, self._prefix = url, cluster, prefix
-        # `Any`, because the clients for a cluster and for one server share no base type.
-        self._opened: Any = None
-        self._opening = threading.Lock()
+    def __init__(self, url: str, *, prefix: str = "slopsieve") -> None:
+        self._prefix = prefix
+        # Retries once if a pooled connection is broken, not after a timeout.
+        self._client = redis.Redis.from_url(
+            url,
+            socket_timeout=self.timeout_seconds,
+            socket_connect_timeout=self.timeout_seconds,
+            retry=Retry(NoBackoff(), 1, supported_errors=(redis.ConnectionError,)),
+        )
 
     def _ask(self, question: Callable[[redis.Redis], _T]) -> _T:
         """Return the result. Raise `StoreUnavailableError` after a failure or timeout."""
         try:
-            return question(self._client())
-        except (redis.RedisError, redis.exceptions.RedisClusterException) as error:
+            return question(self._client)
+        except redis.RedisError as error:
             # Without the message, which may contain the server's address or user.
             msg = f"{self.what} cannot be used now: {type(error).__name__}"
             raise StoreUnavailableError(msg) from error
 
     def close(self) -> None:
         """Close all connections; a later call reconnects."""
-        with self._opening:
-            if self._opened is not None:
-                self._opened.close()
-                if self._cluster:
-                    # `RedisCluster.close` leaves the connections to the nodes open.
-                    self._opened.disconnect_connection_pools()
-            self._opened = None
-
-    def _client(self) -> redis.Redis:
-        # Created at the first call, because a cluster's client queries the nodes on creation.
-        with self._opening:
-            if self._opened is None:
-                kind: Any = redis.RedisCluster if self._cluster else redis.Redis
-                # Retries once if a pooled connection is broken, not after a timeout.
-                self._opened = kind.from_url(
-                    self._url,
-                    socket_timeout=self.timeout_seconds,
-                    socket_connect_timeout=self.timeout_seconds,
-                    retry=Retry(NoBackoff(), 1, supported_errors=(redis.ConnectionError,)),
-                )
-            opened: redis.Redis = self._opened
-            return opened
+        self._client.close()

@@ -254,10 +254,9 @@ class ValkeyHistoryStore(ValkeyStore):
         url: str,
         *,
         prefix: str = "slopsieve",
-        cluster: bool = False,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        super().__init__(url, prefix=prefix, cluster=cluster)
+        super().__init__(url, prefix=prefix)
         self.reading = Circuit("reading", monotonic=monotonic)
         self.teaching = Circuit("teaching", monotonic=monotonic)
 
@@ -396,7 +395,7 @@ class ValkeyHistoryStore(ValkeyStore):
         return circuit.call(lambda: self._ask(question))
 
     def _key(self, name: str) -> str:
-        # The hash tag keeps all keys on one node of a cluster, as scripts require.
+        # Every release has had the braces.
         return f"{self._prefix}:{{reputation}}:{name}"
 
 

@@ -83,6 +83,5 @@ class DigestClaims(ValkeyStore):
         return bool(self._ask(lambda client: client.set(key, "1", nx=True, ex=_DIGEST_KEPT)))
 
     def release(self, digest: str) -> None:
-        """Allow the digest to be claimed again."""
         key = f"{self._prefix}:digest:{digest}"
         self._ask(lambda client: client.delete(key))

@@ -28,8 +28,8 @@ def test_a_hostile_address_is_refused_for_good_and_nobody_is_called(url, silent)
     outcome = send(silent, url)
 
     assert outcome.hopeless
-    assert outcome.attempt.status is None
-    assert outcome.attempt.problem.startswith("the address ")
+    assert outcome.status is None
+    assert outcome.problem.startswith("the address ")
     assert was_silent(silent)
 
 
@@ -37,8 +37,8 @@ def test_a_hostile_address_is_refused_for_good_and_nobody_is_called(url, silent)
 def test_a_name_that_stands_for_a_forbidden_address_is_not_called(host, silent):
     outcome = send(silent, f"http://{host}:{{port}}/", names=NAMES)
 
-    assert outcome.attempt.status is None
-    assert outcome.attempt.problem.startswith("the address ")
+    assert outcome.status is None
+    assert outcome.problem.startswith("the address ")
     assert not outcome.hopeless
     assert was_silent(silent)
 
@@ -77,7 +77,7 @@ def test_a_name_that_leads_elsewhere_the_second_time_is_looked_up_once(silent):
         outcomes = [send(silent, "http://rebinding.test:{port}/", **options) for _ in range(2)]
 
     assert [outcome.delivered for outcome in outcomes] == [True, False]
-    assert outcomes[1].attempt.problem == "the address leads to an address that is not public"
+    assert outcomes[1].problem == "the address leads to an address that is not public"
     assert len(asked) == 2
     assert [received.headers["host"] for received in site.received] == [
         f"rebinding.test:{silent.port}"
@@ -91,8 +91,8 @@ def test_a_redirect_is_not_followed(status, silent):
         site.answer = with_status(status, f"Location: http://127.0.0.1:{silent.port}/\r\n")
         outcome = send(silent, site.url(), allow_networks=OTHER)
 
-    assert outcome.attempt.status == status
-    assert outcome.attempt.problem == "the answer leads elsewhere, which is not followed"
+    assert outcome.status == status
+    assert outcome.problem == "the answer leads elsewhere, which is not followed"
     assert not outcome.delivered
     assert was_silent(silent)
 

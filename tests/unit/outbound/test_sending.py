@@ -76,7 +76,7 @@ def test_a_signed_message_without_anybody_to_check_it_is_not_sent(site):
     outcome = send(site, endpoint=None)
 
     assert outcome.hopeless
-    assert outcome.attempt.problem == "the site wants no callbacks any more"
+    assert outcome.problem == "the site wants no callbacks any more"
     assert site.connections == 0
 
 
@@ -87,8 +87,8 @@ def test_errors_are_not_delivered_and_told_in_fixed_words(status, site):
     outcome = send(site)
 
     assert not outcome.delivered
-    assert outcome.attempt.status == status
-    assert outcome.attempt.problem == "the site answered with an error"
+    assert outcome.status == status
+    assert outcome.problem == "the site answered with an error"
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_nobody_there_is_told_as_no_connection(site):
 
     outcome = send(site)
 
-    assert outcome.attempt.problem == "no connection, or it broke off"
+    assert outcome.problem == "no connection, or it broke off"
     assert not outcome.hopeless
 
 
@@ -127,7 +127,7 @@ def test_an_unknown_host_is_told_as_not_found(site):
 
     outcome = send(site, url="http://gone.test/", names={"gone.test": unknown})
 
-    assert outcome.attempt.problem == "the host's address was not found"
+    assert outcome.problem == "the host's address was not found"
     assert not outcome.hopeless
 
 
@@ -198,8 +198,8 @@ def test_an_answer_that_is_none_ends_within_the_cap(kind, site):
     outcome = send(site, seconds=CAP_SECONDS)
 
     assert not outcome.delivered
-    assert outcome.attempt.status is None
-    assert outcome.attempt.problem in {
+    assert outcome.status is None
+    assert outcome.problem in {
         "no answer in time",
         "the answer cannot be read",
         "no connection, or it broke off",
@@ -239,7 +239,7 @@ def test_a_look_up_that_hangs_ends_within_the_cap(site):
     outcome = send(site, url="http://slow.test/", names=names, seconds=CAP_SECONDS)
 
     hang.set()
-    assert outcome.attempt.problem == "no answer in time"
+    assert outcome.problem == "no answer in time"
 
 
 def test_a_site_that_reads_nothing_ends_within_the_cap():
@@ -250,7 +250,7 @@ def test_a_site_that_reads_nothing_ends_within_the_cap():
         delivery = make_delivery(f"http://127.0.0.1:{port}/", payload="x" * 30_000_000)
         outcome = notifier.send(delivery, ENDPOINT)
 
-    assert outcome.attempt.problem == "no answer in time"
+    assert outcome.problem == "no answer in time"
 
 
 # TLS: the name that was asked for is what the certificate must be for, wherever it was resolved.
@@ -281,14 +281,14 @@ def test_a_certificate_for_another_name_or_of_an_unknown_authority_is_not_truste
 ):
     outcome, site = send_secretly(authority, name, **options)
 
-    assert outcome.attempt.problem == "the certificate is not valid for this host"
+    assert outcome.problem == "the certificate is not valid for this host"
     assert site.received == []
 
 
 def test_a_handshake_that_never_begins_ends_within_the_cap(site):
     outcome = send(site, url=f"https://127.0.0.1:{site.port}/", seconds=CAP_SECONDS)
 
-    assert outcome.attempt.problem in {"no answer in time", "no encrypted connection"}
+    assert outcome.problem in {"no answer in time", "no encrypted connection"}
 
 
 @pytest.mark.parametrize(("secret", "message_id", "timestamp", "body", "expected"), VECTORS)

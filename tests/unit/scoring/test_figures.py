@@ -1,12 +1,13 @@
 """Figures of a period say what was counted, and the stability index follows its formula."""
 
 import math
+from collections import Counter
 from datetime import timedelta
 
 import pytest
 
 from service.domain.decision import Ruling
-from service.domain.figures import AuditCount, DayCount, FigureCounts, Scope, WaitingNow
+from service.domain.figures import FigureCounts, Scope
 from service.domain.verdict import Outcome
 from service.scoring.figures import (
     MIN_VERDICTS,
@@ -25,16 +26,10 @@ def figures(**counts):
     return figures_of(FigureCounts(**counts), SCOPE)
 
 
-def day(outcome, n, ago=0):
-    return DayCount(day=TODAY - timedelta(days=ago), outcome=outcome, comments=n)
-
-
-def audited(outcome, ruling, n):
-    return AuditCount(outcome=outcome, ruling=ruling, comments=n)
-
-
 def test_every_day_of_the_period_is_there_in_order():
-    found = figures(days=(day(Outcome.HAM, 3, ago=2), day(None, 1)))
+    found = figures(
+        days={TODAY - timedelta(days=2): Counter({Outcome.HAM: 3}), TODAY: Counter({None: 1})}
+    )
 
     assert [one.day for one in found.days] == [TODAY - timedelta(days=n) for n in (2, 1, 0)]
     assert [one.outcomes for one in found.days] == [
@@ -45,7 +40,7 @@ def test_every_day_of_the_period_is_there_in_order():
 
 
 def test_what_is_left_to_people_are_the_unsure_of_the_judged():
-    found = figures(days=(day(Outcome.HAM, 90), day(Outcome.UNSURE, 10), day(None, 50)))
+    found = figures(days={TODAY: Counter({Outcome.HAM: 90, Outcome.UNSURE: 10, None: 50})})
 
     share = found.left_to_people
     assert (share.count, share.n, share.share) == (10, 100, 0.1)
@@ -54,13 +49,15 @@ def test_what_is_left_to_people_are_the_unsure_of_the_judged():
 
 def test_mistakes_come_from_the_decided_audit_sample_with_an_interval():
     found = figures(
-        days=(day(Outcome.SPAM, 400), day(Outcome.HAM, 1_000)),
-        audited=(
-            audited(Outcome.SPAM, Ruling.REJECT, 38),
-            audited(Outcome.SPAM, Ruling.APPROVE, 2),
-            audited(Outcome.HAM, Ruling.APPROVE, 49),
-            audited(Outcome.HAM, Ruling.REJECT, 1),
-            audited(Outcome.HAM, None, 5),
+        days={TODAY: Counter({Outcome.SPAM: 400, Outcome.HAM: 1_000})},
+        audited=Counter(
+            {
+                (Outcome.SPAM, Ruling.REJECT): 38,
+                (Outcome.SPAM, Ruling.APPROVE): 2,
+                (Outcome.HAM, Ruling.APPROVE): 49,
+                (Outcome.HAM, Ruling.REJECT): 1,
+                (Outcome.HAM, None): 5,
+            }
         ),
     ).mistakes
 
@@ -71,15 +68,6 @@ def test_mistakes_come_from_the_decided_audit_sample_with_an_interval():
     rate = found.false_positive_rate
     assert rate.share == pytest.approx(20 / 1_020)
     assert 0 < rate.low < rate.share < rate.high < 1
-
-
-def test_the_queue_says_how_long_people_wait():
-    found = figures(
-        waiting=WaitingNow(unsure=3, audited=2, reported=1, oldest=NOW - timedelta(hours=5)),
-        waited=(60.0, 120.0, 9_000.0),
-    ).queue
-
-    assert (found.waiting, found.oldest_seconds, found.median_seconds) == (6, 18_000.0, 120.0)
 
 
 # Half a comment is added to each of the two bins.

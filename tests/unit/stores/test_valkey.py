@@ -1,6 +1,5 @@
-"""What stores in Valkey do beyond the contract: failing fast, expiring, hiding, on a cluster."""
+"""What stores in Valkey do beyond the contract: failing fast, expiring, hiding."""
 
-import contextlib
 import secrets
 import threading
 from collections.abc import Iterator
@@ -18,13 +17,16 @@ from service.domain.sender import Record
 from service.stores.valkey.client import Circuit
 from service.stores.valkey.history import ValkeyHistoryStore
 from tests.factories import NOW, make_comment
-from tests.servers import free_port, running_valkey_cluster
 
 COMMENT = make_comment(
     "hello https://shop.example", sender=Sender(address_key="a1", email_domain="mail.example")
 )
 
 
+WORDS = (
+    "Our workshop delivers handmade larch benches assembled and polished throughout the country, "
+    "with certified timber, seven years guarantee https://benches.example every weekday"
+)
 HALF_A_YEAR = 180 * 24 * 3600
 
 
@@ -242,29 +244,3 @@ def test_a_try_that_ends_for_another_reason_leaves_the_next_one_free_to_try(circ
         circuit.call(break_down)
 
     assert circuit.call(store.ask) == "answer"
-
-
-WORDS = (
-    "Our workshop delivers handmade larch benches assembled and polished throughout the country, "
-    "with certified timber, seven years guarantee https://benches.example every weekday"
-)
-
-
-def test_every_key_of_a_cluster_lies_on_one_node():
-    with running_valkey_cluster() as cluster, contextlib.ExitStack() as opened:
-        store = ValkeyHistoryStore(cluster[0].url, cluster=True)
-        opened.callback(store.close)
-        sender = Sender(address_key="a2", email_key="e", before_rotation=Sender(address_key="a1"))
-        store.learn("d1", make_comment(WORDS, sender=sender), Ruling.REJECT, at=NOW)
-        clients = [opened.enter_context(redis.Redis.from_url(one.url)) for one in cluster]
-
-        assert sorted(client.dbsize() > 0 for client in clients) == [False, False, True]
-
-
-def test_a_cluster_that_is_away_is_unavailable_at_the_first_call():
-    store = ValkeyHistoryStore(f"redis://127.0.0.1:{free_port()}/0", cluster=True)
-
-    with pytest.raises(StoreUnavailableError):
-        store.ping()
-
-    store.close()

@@ -6,10 +6,9 @@ from collections import Counter
 import pytest
 
 from service.domain.comment import SiteId
-from service.domain.delivery import DeliveryAttempt, DeliveryForm, SendOutcome
+from service.domain.delivery import DeliveryForm, SendOutcome
 from service.domain.errors import StoreUnavailableError
 from service.tasks.dispatcher import Dispatcher
-from tests.factories import NOW
 from tests.integration.installation import until
 from tests.unit.outbound.conftest import make_delivery
 
@@ -52,10 +51,7 @@ class Post:
             self.under_way[site] -= 1
             self.done.append(site)
         status = None if site == DOWN or self.settled else 200
-        attempt = DeliveryAttempt(
-            delivery_id=delivery.id, at=NOW, milliseconds=1, status=status, problem=None
-        )
-        return SendOutcome(attempt=attempt, settled=self.settled)
+        return SendOutcome(status=status, settled=self.settled)
 
 
 @pytest.fixture

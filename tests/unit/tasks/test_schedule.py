@@ -6,12 +6,12 @@ import threading
 import pytest
 
 from service.domain.errors import ConflictError, StoreUnavailableError
-from service.tasks.schedule import Job, Schedule, TaskName
+from service.tasks.schedule import Job, Schedule
 from tests.fakes import Seconds
 from tests.integration.installation import until
 from tests.log_lines import log_lines
 
-SWEEP, GROUP = TaskName.SWEEP_STRANDED, TaskName.GROUP_FRESH
+SWEEP, GROUP = "slopsieve.sweep_stranded", "slopsieve.group_fresh"
 
 
 @pytest.fixture
