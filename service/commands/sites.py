@@ -124,7 +124,7 @@ def _blog(given: str) -> str:
 @click.option("--ham-cutoff", type=click.FloatRange(0, 1), help="Ham below this p_spam.")
 @click.option("--spam-cutoff", type=click.FloatRange(0, 1), help="Spam from this p_spam up.")
 @click.option("--promised-cutoffs", is_flag=True, help="Follow the model's promised cutoffs again.")
-@click.option("--language", "languages", multiple=True, help="A usual language; may be repeated.")
+@click.option("--language", multiple=True, hidden=True, expose_value=False)  # scripts pass it
 @_switch(
     "--holds-unsure/--passes-unsure",
     help="The verdict on unsure comments for clients that know only spam and ham.",
@@ -167,7 +167,7 @@ def sites_set(
     services: Services, /, site: Site, *, promised_cutoffs: bool, forget_taught: bool, **others: Any
 ) -> None:
     """Change a site's settings; the others stay."""
-    asked = {name: value for name, value in others.items() if value not in (None, ())}
+    asked = {name: value for name, value in others.items() if value is not None}
 
     def change(old: SiteSettings) -> SiteSettings:
         if promised_cutoffs:
@@ -194,7 +194,6 @@ def _site_row(site: Site) -> dict[str, object]:
         "site_id": site.id,
         "name": site.name,
         **asdict(site.settings),
-        "languages": ", ".join(site.settings.languages),
         "created_at": site.created_at,
     }
 

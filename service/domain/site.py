@@ -20,19 +20,17 @@ MAX_UNDO_SECONDS = 3_600
 class SiteSettings:
     """A site's settings. Cutoffs that are None are the model version's promised ones.
 
-    `languages` are BCP 47 tags. With `holds_unsure`, clients that know no third word get "spam" for
-    unsure comments. With `reports_decide` a report is a moderator's decision. `blog` is the URL of
-    the front page: Akismet clients get late verdicts only at its host. With `rejects_campaigns` an
-    unsure comment is rejected if people rejected enough of its campaign and approved none. With
-    `learns` its decisions since `learns_since` affect the next comments at once. With `public_feed`
-    anybody may read the comments shown under a post, with `explains_spam` authors of spam why, and
-    appeal.
+    With `holds_unsure`, clients that know no third word get "spam" for unsure comments. With
+    `reports_decide` a report is a moderator's decision. `blog` is the URL of the front page:
+    Akismet clients get late verdicts only at its host. With `rejects_campaigns` an unsure comment
+    is rejected if people rejected enough of its campaign and approved none. With `learns` its
+    decisions since `learns_since` affect the next comments at once. With `public_feed` anybody may
+    read the comments shown under a post, with `explains_spam` authors of spam why, and appeal.
     """
 
     mode: Mode = Mode.HOLD
     ham_cutoff: float | None = None
     spam_cutoff: float | None = None
-    languages: tuple[str, ...] = ()
     holds_unsure: bool = True
     reports_decide: bool = False
     rejects_campaigns: bool = False

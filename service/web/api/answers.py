@@ -222,7 +222,6 @@ class SettingsAnswer(Answer):
     mode: Mode
     ham_cutoff: Probability | None
     spam_cutoff: Probability | None
-    languages: list[str]
     holds_unsure: bool = Field(
         description="Clients that know only spam and ham get spam for an unsure comment."
     )

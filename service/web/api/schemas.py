@@ -402,9 +402,8 @@ class SettingsRequest(Request):
     )
     ham_cutoff: Cutoff | None = None
     spam_cutoff: Cutoff | None = None
-    languages: list[Locale] | None = _optional(
-        max_length=50,
-        description="The languages that comments are usually written in.",
+    languages: list[str] | None = _optional(
+        deprecated=True, exclude=True, description="Ignored; nothing used it."
     )
     holds_unsure: StrictBool | None = _optional(
         description="The response for an unsure comment to clients that know only spam and ham: "

@@ -41,7 +41,6 @@ from service.web.pages.filters import all_sites
 
 _WRONG = {
     "mode": N_("Choose one of the three."),
-    "languages": N_("Give at most 50 language tags such as en or pt-BR, with commas between them."),
     "undo_seconds": N_("Give a whole number of seconds from 0 to %(most)s."),
 }
 # A percentage, with a point or a comma.
@@ -56,7 +55,7 @@ _SWITCHES = (
     "public_feed",
     "explains_spam",
 )
-_FIELDS = ("mode", "languages", "undo_seconds", *_CUTOFFS, *_SWITCHES)
+_FIELDS = ("mode", "undo_seconds", *_CUTOFFS, *_SWITCHES)
 _ISSUING: Mapping[str, Callable[..., IssuedKey]] = {
     "api": issue_key,
     "rotate": rotate_keys,
@@ -90,7 +89,6 @@ def form_of(settings: SiteSettings) -> SiteForm:
     cutoffs: dict[str, float | None] = {name: getattr(settings, name) for name in _CUTOFFS}
     texts = {
         "mode": settings.mode.value,
-        "languages": ", ".join(settings.languages),
         "undo_seconds": str(settings.undo_seconds),
         **{name: _shown(cutoff) for name, cutoff in cutoffs.items()},
         **{name: "on" if getattr(settings, name) else "" for name in _SWITCHES},
@@ -102,18 +100,17 @@ def read_form(given: Mapping[str, str], present: SiteSettings) -> SiteForm:
     """Return the submitted form; `chosen` only has fields that were changed."""
     cutoffs, problems = read_cutoffs(given, present)
     typed = {name: given.get(name, "").strip()[:_MAX_SHOWN_CHARS] for name in _FIELDS}
-    tags = [tag for tag in re.split(r"[\s,;]+", given.get("languages", "")) if tag]
     seconds = typed["undo_seconds"]
-    read: dict[str, Json] = {"mode": typed["mode"], "languages": [*dict.fromkeys(tags)]}
-    read["undo_seconds"] = int(seconds) if re.fullmatch("[0-9]{1,4}", seconds) else seconds
+    read: dict[str, Json] = {
+        "mode": typed["mode"],
+        "undo_seconds": int(seconds) if re.fullmatch("[0-9]{1,4}", seconds) else seconds,
+    }
     asked: dict[str, Any] = cutoffs | {name: bool(typed[name]) for name in _SWITCHES}
     try:
         asked |= validate(SettingsRequest, read).model_dump(exclude_unset=True)
     except InvalidInputError as error:
         for name in {one.field.partition(".")[0] for one in error.problems}:
             problems[name] = gettext(_WRONG[name], most=MAX_UNDO_SECONDS)
-    else:
-        asked["languages"] = tuple(dict.fromkeys(filter(None, asked["languages"])))
     # A field without its previous value counts as changed.
     was = {name: given[f"was_{name}"] for name in _FIELDS if f"was_{name}" in given}
     chosen = {
