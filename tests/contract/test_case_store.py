@@ -152,7 +152,7 @@ def test_newcomers_wait_and_came_in_and_were_judged_since(stores):
 
     def found(*, site_ids=(SITE,), days=0, judged_after=NOW - timedelta(seconds=1), limit=9):
         return stores.cases.newcomers(
-            site_ids=site_ids,
+            CaseFilter(needs_review=True, site_ids=site_ids),
             received_after=NOW - timedelta(days=days, minutes=1),
             judged_after=judged_after,
             limit=limit,

@@ -225,7 +225,7 @@ ASKED: dict[str, Callable[[SqlStores], object]] = {
     ),
     "one comment": lambda s: s.cases.get(comment_id(77)),
     "who began to wait": lambda s: s.cases.newcomers(
-        site_ids=None, received_after=_RECENT, judged_after=_RECENT, limit=100
+        _QUEUE, received_after=_RECENT, judged_after=_RECENT, limit=100
     ),
     "a sender's record": lambda s: s.personal_data.look_up(
         make_comment(id=comment_id(5), sender=sender_of(5)), site_ids=None

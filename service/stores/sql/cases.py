@@ -17,7 +17,7 @@ from service.domain.published import PublishedComment
 from service.domain.verdict import Outcome
 from service.scoring.weights import Cutoffs
 from service.stores.cursor import APPEAL_RANK, REST_RANK, Place, cursor_after, read_cursor
-from service.stores.sql.base import SiteIds, SqlStore, chunks, is_older, known, of_sites, rows_in
+from service.stores.sql.base import SqlStore, chunks, is_older, known, of_sites, rows_in
 from service.stores.sql.engine import reading
 from service.stores.sql.rows import (
     Row,
@@ -120,17 +120,21 @@ class CaseStore(SqlStore):
         return self._count(query)
 
     def newcomers(
-        self, *, site_ids: SiteIds, received_after: datetime, judged_after: datetime, limit: int
+        self,
+        criteria: CaseFilter,
+        *,
+        received_after: datetime,
+        judged_after: datetime,
+        limit: int,
     ) -> list[CommentId]:
-        """Return comments that wait for review and arrived since then, newest first."""
+        """Return comments that arrived and were judged since then, newest first."""
         query = (
             sa.select(comments.c.id)
             .join(verdicts, verdicts.c.comment_id == comments.c.id)
             .where(
-                waits_for_review,
+                *_conditions(criteria),
                 comments.c.received_at > received_after,
                 verdicts.c.judged_at > judged_after,
-                *of_sites(site_ids),
             )
             .order_by(*_NEWEST)
             .limit(limit)
