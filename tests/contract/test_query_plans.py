@@ -215,7 +215,7 @@ ASKED: dict[str, Callable[[SqlStores], object]] = {
         CaseFilter(site_ids=SITES[:1]), order=Order.NEWEST, cursor=None, limit=25
     ),
     "spam of a site": lambda s: s.cases.page(
-        CaseFilter(site_id=SITES[3], outcome=Outcome.SPAM),
+        CaseFilter(site_ids=SITES[3:4], outcome=Outcome.SPAM),
         order=Order.NEWEST,
         cursor=None,
         limit=25,

@@ -146,7 +146,7 @@ class CaseStore(SqlStore):
     ) -> Tally:
         """Return the counts of a site's comments received in this period."""
         criteria = CaseFilter(
-            site_id=site_id, received_from=received_from, received_before=received_before
+            site_ids=(site_id,), received_from=received_from, received_before=received_before
         )
         columns = (comments.c.outcome, comments.c.reported_as, decisions.c.ruling)
         query = (
@@ -227,8 +227,6 @@ _HELD = sa.select(verdicts.c.comment_id).where(verdicts.c.held_by.is_not(None))
 
 def _conditions(criteria: CaseFilter) -> list[sa.ColumnElement[bool]]:
     wanted = of_sites(criteria.site_ids)
-    if criteria.site_id is not None:
-        wanted.append(comments.c.site_id == criteria.site_id)
     if criteria.state is not None:
         wanted += _STATE_CONDITIONS[criteria.state]
     if criteria.outcome is not None:

@@ -174,12 +174,15 @@ def _show_list(*, name: str = "", problem: str = "") -> ResponseReturnValue:
     shown = [one for one in all_sites().values() if user.may(Permission.MANAGE_SITES, one.id)]
     if not shown and not user.may(Permission.MANAGE_SITES):
         abort(HTTPStatus.FORBIDDEN)
-    count, list_keys = services.cases.count, services.sites.list_keys
+    list_keys = services.sites.list_keys
     html = render_template(
         "sites.html",
         sites=shown,
         valid_keys={one.id: sum(key.is_valid(now) for key in list_keys(one.id)) for one in shown},
-        waiting={one.id: count(CaseFilter(site_id=one.id, needs_review=True)) for one in shown},
+        waiting={
+            one.id: services.cases.count(CaseFilter(site_ids=(one.id,), needs_review=True))
+            for one in shown
+        },
         may_add=user.may(Permission.MANAGE_SITES),
         name=name,
         problem=problem,
