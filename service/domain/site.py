@@ -5,6 +5,7 @@ from datetime import datetime
 
 from service.domain.comment import SiteId
 from service.domain.decision import Mode
+from service.domain.text import N_
 from service.domain.verdict import SiteRules
 
 AKISMET_KEY_ID = "akey"
@@ -53,6 +54,58 @@ class SiteSettings:
         low, high = self.ham_cutoff, self.spam_cutoff
         if low is not None and high is not None and low > high:
             raise ValueError(f"ham_cutoff {low} must not lie above spam_cutoff {high}")
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """A setting that is on or off: its option of `sites set`, its group and label on the page."""
+
+    option: str
+    group: str
+    label: str
+
+
+SWITCHES = {
+    "holds_unsure": Switch(
+        "--holds-unsure/--passes-unsure",
+        N_("Clients that know only spam and ham"),
+        N_("Report unsure comments as spam, so that their own moderators see them."),
+    ),
+    "reports_decide": Switch(
+        "--reports-decide/--reports-ask",
+        N_("Clients that know only spam and ham"),
+        N_("Let their reports count as decisions."),
+    ),
+    "rejects_campaigns": Switch(
+        "--rejects-campaigns/--asks-about-campaigns",
+        N_("Campaigns"),
+        N_(
+            "Reject an unsure comment without a person if people rejected at least five others of "
+            "its campaign and approved none."
+        ),
+    ),
+    "learns": Switch(
+        "--learns/--learns-not",
+        N_("Learning"),
+        N_("Let this site's decisions help with its next comments at once."),
+    ),
+    "public_feed": Switch(
+        "--public-feed/--no-public-feed",
+        N_("Comments for anybody to read"),
+        N_(
+            "Let anybody read what was approved or judged ham under a post, so that a static site "
+            "can show it: words, name and website, never an address or e-mail."
+        ),
+    ),
+    "explains_spam": Switch(
+        "--explains-spam/--no-explains-spam",
+        N_("Reasons for authors"),
+        N_(
+            "Explain to authors of spam, too, why their comment is held or rejected, and let them "
+            "appeal."
+        ),
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

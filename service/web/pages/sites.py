@@ -18,7 +18,7 @@ from service.domain.case import CaseFilter
 from service.domain.comment import SiteId
 from service.domain.decision import Mode
 from service.domain.errors import ConflictError, InvalidInputError
-from service.domain.site import MAX_UNDO_SECONDS, Site, SiteSettings
+from service.domain.site import MAX_UNDO_SECONDS, SWITCHES, Site, SiteSettings
 from service.domain.user import Permission
 from service.domain.verdict import MAX_RULED_POSTS, Outcome
 from service.moderation.figures import RulesPreview, preview_cutoffs, preview_rules
@@ -47,15 +47,7 @@ _WRONG = {
 _PERCENT = re.compile(r"[0-9]{1,3}(?:[.,][0-9]{0,12})?", re.ASCII)
 _MAX_SHOWN_CHARS = 400
 _CUTOFFS = ("ham_cutoff", "spam_cutoff")
-_SWITCHES = (
-    "holds_unsure",
-    "reports_decide",
-    "rejects_campaigns",
-    "learns",
-    "public_feed",
-    "explains_spam",
-)
-_FIELDS = ("mode", "undo_seconds", *_CUTOFFS, *_SWITCHES)
+_FIELDS = ("mode", "undo_seconds", *_CUTOFFS, *SWITCHES)
 _ISSUING: Mapping[str, Callable[..., IssuedKey]] = {
     "api": issue_key,
     "rotate": rotate_keys,
@@ -91,7 +83,7 @@ def form_of(settings: SiteSettings) -> SiteForm:
         "mode": settings.mode.value,
         "undo_seconds": str(settings.undo_seconds),
         **{name: _shown(cutoff) for name, cutoff in cutoffs.items()},
-        **{name: "on" if getattr(settings, name) else "" for name in _SWITCHES},
+        **{name: "on" if getattr(settings, name) else "" for name in SWITCHES},
     }
     return SiteForm(typed=texts, was=texts, cutoffs=cutoffs)
 
@@ -105,7 +97,7 @@ def read_form(given: Mapping[str, str], present: SiteSettings) -> SiteForm:
         "mode": typed["mode"],
         "undo_seconds": int(seconds) if re.fullmatch("[0-9]{1,4}", seconds) else seconds,
     }
-    asked: dict[str, Any] = cutoffs | {name: bool(typed[name]) for name in _SWITCHES}
+    asked: dict[str, Any] = cutoffs | {name: bool(typed[name]) for name in SWITCHES}
     try:
         asked |= validate(SettingsRequest, read).model_dump(exclude_unset=True)
     except InvalidInputError as error:
@@ -252,6 +244,7 @@ def _show_site(
         site=site,
         form=shown,
         modes=Mode,
+        switches=SWITCHES,
         max_undo_seconds=MAX_UNDO_SECONDS,
         preview=preview_cutoffs(site.id, services, **shown.cutoffs) if are_cutoffs else None,
         outcomes=Outcome,
