@@ -313,7 +313,7 @@ def change_site_rules(site_id: str) -> ResponseReturnValue:
 def _read_rule(name: str) -> Json:
     """Return a field's JSON value; an invalid number stays text, which the model refuses."""
     typed = request.form.get(name, "").strip()
-    if name == "hold_first_comment":
+    if Rules.model_fields[name].annotation is bool:
         return bool(typed)
     if name not in _LIMITS:
         return [line.strip() for line in typed.splitlines() if line.strip()]
