@@ -5,8 +5,8 @@ from datetime import datetime
 
 from service.domain.comment import SiteId
 from service.domain.decision import Mode
+from service.domain.rules import SiteRules
 from service.domain.text import N_
-from service.domain.verdict import SiteRules
 
 AKISMET_KEY_ID = "akey"
 """The prefix of Akismet keys' ids, so that the two kinds of key are never confused."""

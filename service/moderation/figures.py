@@ -12,7 +12,8 @@ from service.domain.decision import Ruling
 from service.domain.errors import StoreUnavailableError
 from service.domain.figures import CutoffPreview, Scope
 from service.domain.published import as_published
-from service.domain.verdict import Outcome, Rule, SiteRules
+from service.domain.rules import Rule, SiteRules
+from service.domain.verdict import Outcome
 from service.ports.services import Services
 from service.scoring.conclude import cutoffs_of
 from service.scoring.figures import Figures, figures_of

@@ -15,10 +15,11 @@ import sqlalchemy as sa
 
 from service.domain.case import CaseFilter, Order, SpamOnly
 from service.domain.comment import Author, CommentId, Lane, Sender, SiteId
+from service.domain.rules import SiteRules
 from service.domain.search import parse_search
 from service.domain.sender import Person
 from service.domain.site import Site
-from service.domain.verdict import Outcome, SiteRules
+from service.domain.verdict import Outcome
 from service.ports.comments import NewComment
 from service.stores.sql import SqlStores, create_engine
 from service.stores.sql.comments import comment_values

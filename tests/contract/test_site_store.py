@@ -21,8 +21,8 @@ from service.domain.delivery import (
     Platform,
 )
 from service.domain.errors import ConflictError, NotFoundError
+from service.domain.rules import SiteRules
 from service.domain.site import Site, SiteKey, SiteSettings
-from service.domain.verdict import SiteRules
 from service.ports.audit import AuditEntry
 from service.stores.sql.tables import inbound_seen, sites
 from tests.contract.conftest import SITES, at_once

@@ -30,8 +30,9 @@ from service.domain.comment import (
 )
 from service.domain.decision import Mode, Ruling
 from service.domain.published import MAX_POST_CHARS
+from service.domain.rules import MAX_RULED_POSTS, SiteRules
 from service.domain.site import MAX_UNDO_SECONDS
-from service.domain.verdict import MAX_RULED_POSTS, Outcome, SiteRules
+from service.domain.verdict import Outcome
 from service.moderation.figures import MAX_DAYS
 from service.moderation.intake import MAX_FIELD_CHARS
 from service.moderation.revise import looks_like_version

@@ -18,9 +18,10 @@ from service.domain.case import CaseFilter
 from service.domain.comment import SiteId
 from service.domain.decision import Mode
 from service.domain.errors import ConflictError, InvalidInputError
+from service.domain.rules import MAX_RULED_POSTS
 from service.domain.site import MAX_UNDO_SECONDS, SWITCHES, Site, SiteSettings
 from service.domain.user import Permission
-from service.domain.verdict import MAX_RULED_POSTS, Outcome
+from service.domain.verdict import Outcome
 from service.moderation.figures import RulesPreview, preview_cutoffs, preview_rules
 from service.moderation.sites import (
     IssuedKey,
