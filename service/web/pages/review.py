@@ -28,8 +28,8 @@ from service.web.edge.fields import is_id, read_any_moment
 from service.web.pages import forms
 from service.web.pages.blueprint import moderator, pages, seen_case
 from service.web.pages.bulk_decisions import just_done_bulk_decision, may_undo
-from service.web.pages.filters import seen_sites
 from service.web.pages.reject_and_block import reject_and_block_view
+from service.web.pages.template_filters import seen_sites
 
 log = logging.getLogger(__name__)
 

@@ -38,7 +38,7 @@ from service.web.edge.language import N_, gettext, up_to_four_digits
 from service.web.edge.operation import validate
 from service.web.edge.strict_json import Json
 from service.web.pages.blueprint import go_to, moderator, pages, require
-from service.web.pages.filters import all_sites
+from service.web.pages.template_filters import all_sites
 
 _WRONG = {
     "mode": N_("Choose one of the three."),
