@@ -1,8 +1,8 @@
 """The commands for sites, their keys and settings, and lists of allowed and blocked senders."""
 
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from datetime import timedelta
-from functools import partial
 from typing import Any
 
 import click
@@ -12,12 +12,10 @@ from service.domain.decision import Mode
 from service.domain.errors import invalid_input
 from service.domain.list_entry import Effect, EntryFilter, EntryKind, ListEntry
 from service.domain.page import all_items
-from service.domain.site import MAX_UNDO_SECONDS, Site, SiteSettings
+from service.domain.site import MAX_UNDO_SECONDS, SWITCHES, Site, SiteSettings
 from service.moderation import sites
 from service.moderation.lists import NewEntry, add_entry, remove_entry
 from service.ports.services import Services
-
-_switch = partial(click.option, default=None)
 
 sites_group = click.Group("sites")
 
@@ -114,6 +112,13 @@ def _blog(given: str) -> str:
     return given.strip()
 
 
+def _add_switches(command: Callable[..., None]) -> Callable[..., None]:
+    for name, switch in reversed(SWITCHES.items()):
+        says = f"{switch.group}: {switch.label}"
+        command = click.option(switch.option, name, default=None, help=says)(command)
+    return command
+
+
 @sites_group.command("set")
 @click.argument("site")
 @click.option(
@@ -124,37 +129,17 @@ def _blog(given: str) -> str:
 @click.option("--ham-cutoff", type=click.FloatRange(0, 1), help="Ham below this p_spam.")
 @click.option("--spam-cutoff", type=click.FloatRange(0, 1), help="Spam from this p_spam up.")
 @click.option("--promised-cutoffs", is_flag=True, help="Follow the model's promised cutoffs again.")
-@click.option("--language", "languages", multiple=True, help="A usual language; may be repeated.")
-@_switch(
-    "--holds-unsure/--passes-unsure",
-    help="The verdict on unsure comments for clients that know only spam and ham.",
-)
-@_switch(
-    "--reports-decide/--reports-ask",
-    help="Whether a report counts as a decision or brings the comment before a moderator.",
-)
+@click.option("--language", multiple=True, hidden=True, expose_value=False)  # scripts pass it
+@_add_switches
 @click.option(
     "--undo-seconds",
     type=click.IntRange(0, MAX_UNDO_SECONDS),
     help="How long after a moderator's ruling the site is notified; 0 is at once.",
 )
-@_switch(
-    "--rejects-campaigns/--asks-about-campaigns",
-    help="Whether unsure members of a campaign that people rejected are rejected without a person.",
-)
-@_switch("--learns/--learns-not", help="Whether its decisions affect the next comments at once.")
 @click.option(
     "--forget-taught",
     is_flag=True,
     help="Forget what its decisions taught; the decisions themselves stay.",
-)
-@_switch(
-    "--public-feed/--no-public-feed",
-    help="Whether anybody may read the comments shown under a post.",
-)
-@_switch(
-    "--explains-spam/--no-explains-spam",
-    help="Whether authors of spam too may read why it is held, and appeal.",
 )
 @click.option(
     "--blog",
@@ -167,7 +152,7 @@ def sites_set(
     services: Services, /, site: Site, *, promised_cutoffs: bool, forget_taught: bool, **others: Any
 ) -> None:
     """Change a site's settings; the others stay."""
-    asked = {name: value for name, value in others.items() if value not in (None, ())}
+    asked = {name: value for name, value in others.items() if value is not None}
 
     def change(old: SiteSettings) -> SiteSettings:
         if promised_cutoffs:
@@ -194,7 +179,6 @@ def _site_row(site: Site) -> dict[str, object]:
         "site_id": site.id,
         "name": site.name,
         **asdict(site.settings),
-        "languages": ", ".join(site.settings.languages),
         "created_at": site.created_at,
     }
 

@@ -349,7 +349,7 @@ def _all_published(site: Site, services: Services) -> Iterator[PublishedComment]
 
 
 def _all_cases(site: Site, services: Services) -> Iterator[Case]:
-    criteria = CaseFilter(site_id=site.id)
+    criteria = CaseFilter(site_ids=(site.id,))
     find = partial(services.cases.page, criteria, order=Order.NEWEST, limit=_PAGE)
     for case in all_items(lambda cursor: find(cursor=cursor)):
         if case.withdrawn_at is None:

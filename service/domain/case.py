@@ -122,7 +122,6 @@ class CaseFilter:
     that a site in *hold* holds and the queue does not list.
     """
 
-    site_id: SiteId | None = None
     site_ids: tuple[SiteId, ...] | None = None
     state: State | None = None
     outcome: Outcome | None = None

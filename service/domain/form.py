@@ -65,7 +65,6 @@ class FormBehaviour:
     other_inputs: int | None = None
     pointer: int | None = None
     touch: int | None = None
-    scroll: int | None = None
     driven: bool | None = None
 
 

@@ -5,7 +5,8 @@ from datetime import datetime
 
 from service.domain.comment import SiteId
 from service.domain.decision import Mode
-from service.domain.verdict import SiteRules
+from service.domain.rules import SiteRules
+from service.domain.text import N_
 
 AKISMET_KEY_ID = "akey"
 """The prefix of Akismet keys' ids, so that the two kinds of key are never confused."""
@@ -20,19 +21,17 @@ MAX_UNDO_SECONDS = 3_600
 class SiteSettings:
     """A site's settings. Cutoffs that are None are the model version's promised ones.
 
-    `languages` are BCP 47 tags. With `holds_unsure`, clients that know no third word get "spam" for
-    unsure comments. With `reports_decide` a report is a moderator's decision. `blog` is the URL of
-    the front page: Akismet clients get late verdicts only at its host. With `rejects_campaigns` an
-    unsure comment is rejected if people rejected enough of its campaign and approved none. With
-    `learns` its decisions since `learns_since` affect the next comments at once. With `public_feed`
-    anybody may read the comments shown under a post, with `explains_spam` authors of spam why, and
-    appeal.
+    With `holds_unsure`, clients that know no third word get "spam" for unsure comments. With
+    `reports_decide` a report is a moderator's decision. `blog` is the URL of the front page:
+    Akismet clients get late verdicts only at its host. With `rejects_campaigns` an unsure comment
+    is rejected if people rejected enough of its campaign and approved none. With `learns` its
+    decisions since `learns_since` affect the next comments at once. With `public_feed` anybody may
+    read the comments shown under a post, with `explains_spam` authors of spam why, and appeal.
     """
 
     mode: Mode = Mode.HOLD
     ham_cutoff: float | None = None
     spam_cutoff: float | None = None
-    languages: tuple[str, ...] = ()
     holds_unsure: bool = True
     reports_decide: bool = False
     rejects_campaigns: bool = False
@@ -55,6 +54,58 @@ class SiteSettings:
         low, high = self.ham_cutoff, self.spam_cutoff
         if low is not None and high is not None and low > high:
             raise ValueError(f"ham_cutoff {low} must not lie above spam_cutoff {high}")
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """A setting that is on or off: its option of `sites set`, its group and label on the page."""
+
+    option: str
+    group: str
+    label: str
+
+
+SWITCHES = {
+    "holds_unsure": Switch(
+        "--holds-unsure/--passes-unsure",
+        N_("Clients that know only spam and ham"),
+        N_("Report unsure comments as spam, so that their own moderators see them."),
+    ),
+    "reports_decide": Switch(
+        "--reports-decide/--reports-ask",
+        N_("Clients that know only spam and ham"),
+        N_("Let their reports count as decisions."),
+    ),
+    "rejects_campaigns": Switch(
+        "--rejects-campaigns/--asks-about-campaigns",
+        N_("Campaigns"),
+        N_(
+            "Reject an unsure comment without a person if people rejected at least five others of "
+            "its campaign and approved none."
+        ),
+    ),
+    "learns": Switch(
+        "--learns/--learns-not",
+        N_("Learning"),
+        N_("Let this site's decisions help with its next comments at once."),
+    ),
+    "public_feed": Switch(
+        "--public-feed/--no-public-feed",
+        N_("Comments for anybody to read"),
+        N_(
+            "Let anybody read what was approved or judged ham under a post, so that a static site "
+            "can show it: words, name and website, never an address or e-mail."
+        ),
+    ),
+    "explains_spam": Switch(
+        "--explains-spam/--no-explains-spam",
+        N_("Reasons for authors"),
+        N_(
+            "Explain to authors of spam, too, why their comment is held or rejected, and let them "
+            "appeal."
+        ),
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

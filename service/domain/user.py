@@ -44,13 +44,12 @@ _PERMISSIONS: Mapping[Role, frozenset[Permission]] = {
 class Preferences:
     """A person's preferences: `language` is a tag, None for the browser's.
 
-    `blur` hides explicit text until it is clicked, `live` updates lists automatically, `compact`
-    shows more rows. `mail` is the address for the daily digest, None for no digest.
+    `blur` hides explicit text until it is clicked, `compact` shows more rows. `mail` is the address
+    for the daily digest, None for no digest.
     """
 
     language: str | None = None
     blur: bool = False
-    live: bool = True
     mail: str | None = None
     compact: bool = False
 

@@ -12,7 +12,8 @@ from service.domain.decision import Ruling
 from service.domain.errors import StoreUnavailableError
 from service.domain.figures import CutoffPreview, Scope
 from service.domain.published import as_published
-from service.domain.verdict import Outcome, Rule, SiteRules
+from service.domain.rules import Rule, SiteRules
+from service.domain.verdict import Outcome
 from service.ports.services import Services
 from service.scoring.conclude import cutoffs_of
 from service.scoring.figures import Figures, figures_of
@@ -116,7 +117,7 @@ class RulesPreview:
 def preview_rules(site_id: SiteId, rules: SiteRules, services: Services) -> RulesPreview:
     """Apply rules to a site's newest comments of 90 days; decisions count as of now."""
     since = services.clock() - _RULES_PREVIEWED
-    criteria = CaseFilter(site_id=site_id, received_from=since)
+    criteria = CaseFilter(site_ids=(site_id,), received_from=since)
     page = services.cases.page(criteria, order=Order.NEWEST, cursor=None, limit=_MAX_PREVIEWED)
     cases = page.items[::-1]
     preview = RulesPreview(since=cases[0].comment.received_at if page.next_cursor else since)

@@ -16,9 +16,10 @@ from service.domain.case import Case
 from service.domain.comment import Comment, CommentId
 from service.domain.errors import HistoryBlankError, ModelUnavailableError, StoreUnavailableError
 from service.domain.figures import Stage
+from service.domain.rules import RuleFacts
 from service.domain.sender import History
 from service.domain.site import SiteSettings
-from service.domain.verdict import Outcome, RuleFacts, Verdict
+from service.domain.verdict import Outcome, Verdict
 from service.learning.evidence import LearntForComment, LocalEvidence, with_learnt_lists
 from service.learning.judging import apply_residual
 from service.learning.learned_state import LearnedState

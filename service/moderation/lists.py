@@ -301,8 +301,9 @@ def _refuse_doubles(entry: ListEntry, in_force: Sequence[ListEntry]) -> None:
 
 
 def _preview(entry: ListEntry, services: Services) -> Preview:
+    criteria = CaseFilter(site_ids=(entry.site_id,) if entry.site_id else None)
     cases = services.cases.page(
-        CaseFilter(site_id=entry.site_id), order=Order.NEWEST, cursor=None, limit=PREVIEWED_COMMENTS
+        criteria, order=Order.NEWEST, cursor=None, limit=PREVIEWED_COMMENTS
     ).items
     index, now = ListEntryIndex([entry]), services.clock()
     matched = [

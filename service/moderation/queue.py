@@ -4,10 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from enum import StrEnum
 from functools import partial
 
-from service.domain.case import Case, CaseFilter, Claim, Order, State
+from service.domain.case import Case, Claim
 from service.domain.comment import CommentId, SiteId
 from service.domain.decision import BulkDecision, ChosenBy, Ruling
 from service.domain.errors import ConflictError, NotFoundError, StoreUnavailableError, invalid_input
@@ -15,56 +14,12 @@ from service.domain.page import Page, all_items
 from service.domain.search import Field, SearchQuery, Term, parse_search
 from service.domain.site import Site
 from service.domain.user import User
-from service.domain.verdict import Outcome
 from service.moderation.acts import record_act
 from service.moderation.decisions import decide_together
 from service.ports.services import Services
 
 # Three missed renewals by the page's script, and the time of most decisions without a script.
 CLAIM_LASTS = timedelta(seconds=90)
-
-
-class Tab(StrEnum):
-    NEEDS_REVIEW = "needs-review"
-    HELD_AS_SPAM = "held-as-spam"
-    SPAM = "spam"
-    HAM = "ham"
-    DECIDED = "decided"
-    ALL = "all"
-
-
-_ORDERS = {Tab.NEEDS_REVIEW: Order.REVIEW, Tab.HELD_AS_SPAM: Order.DOUBT}
-
-
-def list_for_review(
-    tab: Tab,
-    services: Services,
-    *,
-    site_ids: tuple[SiteId, ...] | None,
-    cursor: str | None,
-    limit: int,
-    order: Order | None = None,
-) -> Page[Case, str]:
-    """Return one page of a list, in `order` or in the list's default order.
-
-    `site_ids` None means all sites. Raises `InvalidInputError` for an invalid cursor.
-    """
-    order = order or _ORDERS.get(tab, Order.NEWEST)
-    return services.cases.page(_criteria(tab, site_ids), order=order, cursor=cursor, limit=limit)
-
-
-def count_tab(tab: Tab, services: Services, *, site_ids: tuple[SiteId, ...] | None) -> int:
-    return services.cases.count(_criteria(tab, site_ids))
-
-
-def _criteria(tab: Tab, site_ids: tuple[SiteId, ...] | None) -> CaseFilter:
-    return CaseFilter(
-        site_ids=site_ids,
-        needs_review=True if tab is Tab.NEEDS_REVIEW else None,
-        held_as_spam=tab is Tab.HELD_AS_SPAM,
-        outcome={Tab.SPAM: Outcome.SPAM, Tab.HAM: Outcome.HAM}.get(tab),
-        state=State.DECIDED if tab is Tab.DECIDED else None,
-    )
 
 
 def claim_comment(case: Case, user: User, services: Services) -> Claim | None:

@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 
 from service.domain.comment import SiteId
 from service.domain.errors import ConflictError, NotAuthenticatedError, NotFoundError, invalid_input
+from service.domain.rules import SiteRules
 from service.domain.site import AKISMET_KEY_ID, Site, SiteKey, SiteSettings
 from service.domain.unseen import is_printable
-from service.domain.verdict import SiteRules
 from service.moderation.acts import make_act
 from service.ports.audit import AuditEntry
 from service.ports.services import Services

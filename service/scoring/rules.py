@@ -7,8 +7,9 @@ from functools import lru_cache
 from service.domain.comment import Comment, Edit
 from service.domain.form import page_key
 from service.domain.list_entry import Effect
+from service.domain.rules import Rule, RuleFacts, SiteRules
 from service.domain.text import Phrase, bare_address
-from service.domain.verdict import Outcome, Rule, RuleFacts, SiteRules, Verdict
+from service.domain.verdict import Outcome, Verdict
 from service.signals.view import view_of
 
 # Earlier versions of these were published, so that their authors are known here.

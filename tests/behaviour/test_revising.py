@@ -26,7 +26,9 @@ def version(text: str, *, second: int, own_id: str = "w-1") -> NewComment:
 
 
 def shown(services) -> list[str]:
-    page = services.cases.page(CaseFilter(site_id=SITE), order=Order.NEWEST, cursor=None, limit=99)
+    page = services.cases.page(
+        CaseFilter(site_ids=(SITE,)), order=Order.NEWEST, cursor=None, limit=99
+    )
     return [case.comment.text for case in page.items if case.withdrawn_at is None]
 
 

@@ -152,7 +152,7 @@ def test_newcomers_wait_and_came_in_and_were_judged_since(stores):
 
     def found(*, site_ids=(SITE,), days=0, judged_after=NOW - timedelta(seconds=1), limit=9):
         return stores.cases.newcomers(
-            site_ids=site_ids,
+            CaseFilter(needs_review=True, site_ids=site_ids),
             received_after=NOW - timedelta(days=days, minutes=1),
             judged_after=judged_after,
             limit=limit,
@@ -177,12 +177,12 @@ def test_each_filter_keeps_what_it_names(stores):
     elsewhere = keep_one(stores, site_id=OTHER_SITE, received_at=NOW - timedelta(hours=1))
     decide(stores, decided)
     expected = {
-        CaseFilter(site_id=OTHER_SITE): [degraded, elsewhere],
+        CaseFilter(site_ids=(OTHER_SITE,)): [degraded, elsewhere],
         CaseFilter(state=State.PENDING): [elsewhere, pending],
         CaseFilter(state=State.JUDGED): [degraded, unsure, spam, ham],
         CaseFilter(state=State.DECIDED): [decided],
         CaseFilter(outcome=Outcome.UNSURE): [degraded, decided, unsure],
-        CaseFilter(outcome=Outcome.SPAM, site_id=SITE): [spam],
+        CaseFilter(outcome=Outcome.SPAM, site_ids=(SITE,)): [spam],
         CaseFilter(needs_review=True): [degraded, unsure],
         CaseFilter(needs_review=False): [elsewhere, decided, spam, ham, pending],
         CaseFilter(degraded=False): [decided, unsure, spam, ham],
@@ -319,14 +319,14 @@ def test_waiting_comments_can_be_placed_anew_after_the_site_changed_its_mode(sto
     # Neither of these waits.
     keep_one(stores, Outcome.SPAM)
     decide(stores, keep_one(stores, Outcome.UNSURE))
-    held = listed(stores, CaseFilter(site_id=SITE, needs_review=True), Order.REVIEW)
+    held = listed(stores, CaseFilter(site_ids=(SITE,), needs_review=True), Order.REVIEW)
     stores.sites.change_settings(SITE, lambda _: SiteSettings(mode=Mode.OBSERVE))
 
     first = stores.comments.reposition(SITE, after=None, limit=1)
     second = stores.comments.reposition(SITE, after=first, limit=1)
     end = stores.comments.reposition(SITE, after=second, limit=1)
 
-    published = listed(stores, CaseFilter(site_id=SITE, needs_review=True), Order.REVIEW)
+    published = listed(stores, CaseFilter(site_ids=(SITE,), needs_review=True), Order.REVIEW)
     assert held == [likely_ham, likely_spam]
     assert published == [likely_spam, likely_ham]
     assert (first, second, end) == (*sorted([likely_ham, likely_spam]), None)

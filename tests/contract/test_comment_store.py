@@ -142,7 +142,7 @@ def test_batches_whose_keys_cross_do_not_hinder_each_other(stores):
 
 
 def test_only_kept_comments_without_a_verdict_are_loaded_each_once_in_order(stores):
-    strict = SiteSettings(spam_cutoff=0.8, languages=("de", "en-GB"))
+    strict = SiteSettings(spam_cutoff=0.8)
     stores.sites.change_settings(OTHER_SITE, lambda _: strict)
     elsewhere = make_comment(site_id=OTHER_SITE)
     first, second, judged = keep(stores, make_comment(), elsewhere, make_comment())

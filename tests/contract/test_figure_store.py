@@ -14,7 +14,8 @@ from service.domain.figures import (
     Waiting,
 )
 from service.domain.list_entry import Effect, EntryKind, Instruction
-from service.domain.verdict import Outcome, Rule
+from service.domain.rules import Rule
+from service.domain.verdict import Outcome
 from service.scoring.conclude import decide
 from service.scoring.weights import Cutoffs
 from tests.factories import (

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from service.domain.errors import ConflictError, NotAuthenticatedError
 from service.domain.user import Preferences, Role, SecondFactor, User, UserSession
 from service.ports.audit import AuditEntry, AuditFilter
+from service.stores.sql.tables import users
 from tests.contract.conftest import at_once
 from tests.factories import NOW
 
@@ -26,13 +27,21 @@ def test_an_account_comes_back_as_it_was(stores):
         must_change_password=False,
         role=Role.READER,
         site_ids=("site-1",),
-        preferences=Preferences(language="de", blur=True, live=False),
+        preferences=Preferences(language="de", blur=True),
         ended_at=NOW,
     )
 
     stores.users.add(user)
 
     assert stores.users.get(user.id) == user
+
+
+def test_preferences_of_an_earlier_version_are_read_without_what_was_removed(stores):
+    stores.users.add(make_user())
+    with stores.engine.begin() as connection:
+        connection.execute(sa.update(users).values(preferences={"blur": True, "live": False}))
+
+    assert stores.users.get("u-Ada").preferences == Preferences(blur=True)
 
 
 @pytest.mark.parametrize("name", ["Straße", "STRASSE", "strasse"])

@@ -15,10 +15,11 @@ import sqlalchemy as sa
 
 from service.domain.case import CaseFilter, Order, SpamOnly
 from service.domain.comment import Author, CommentId, Lane, Sender, SiteId
+from service.domain.rules import SiteRules
 from service.domain.search import parse_search
 from service.domain.sender import Person
 from service.domain.site import Site
-from service.domain.verdict import Outcome, SiteRules
+from service.domain.verdict import Outcome
 from service.ports.comments import NewComment
 from service.stores.sql import SqlStores, create_engine
 from service.stores.sql.comments import comment_values
@@ -215,7 +216,7 @@ ASKED: dict[str, Callable[[SqlStores], object]] = {
         CaseFilter(site_ids=SITES[:1]), order=Order.NEWEST, cursor=None, limit=25
     ),
     "spam of a site": lambda s: s.cases.page(
-        CaseFilter(site_id=SITES[3], outcome=Outcome.SPAM),
+        CaseFilter(site_ids=SITES[3:4], outcome=Outcome.SPAM),
         order=Order.NEWEST,
         cursor=None,
         limit=25,
@@ -225,7 +226,7 @@ ASKED: dict[str, Callable[[SqlStores], object]] = {
     ),
     "one comment": lambda s: s.cases.get(comment_id(77)),
     "who began to wait": lambda s: s.cases.newcomers(
-        site_ids=None, received_after=_RECENT, judged_after=_RECENT, limit=100
+        _QUEUE, received_after=_RECENT, judged_after=_RECENT, limit=100
     ),
     "a sender's record": lambda s: s.personal_data.look_up(
         make_comment(id=comment_id(5), sender=sender_of(5)), site_ids=None

@@ -21,8 +21,8 @@ from service.domain.delivery import (
     Platform,
 )
 from service.domain.errors import ConflictError, NotFoundError
+from service.domain.rules import SiteRules
 from service.domain.site import Site, SiteKey, SiteSettings
-from service.domain.verdict import SiteRules
 from service.ports.audit import AuditEntry
 from service.stores.sql.tables import inbound_seen, sites
 from tests.contract.conftest import SITES, at_once
@@ -46,7 +46,6 @@ def test_every_setting_of_a_site_comes_back_as_it_was(stores):
         mode=Mode.OBSERVE,
         ham_cutoff=0.25,
         spam_cutoff=0.75,
-        languages=("de",),
         holds_unsure=False,
         reports_decide=True,
         rejects_campaigns=True,
@@ -78,7 +77,7 @@ def test_settings_of_another_version_are_read_with_the_defaults_of_this_one(stor
 
     settings = stores.sites.get(SITE).settings
 
-    assert settings == SiteSettings(mode=Mode.ENFORCE, ham_cutoff=0.1, languages=("de",))
+    assert settings == SiteSettings(mode=Mode.ENFORCE, ham_cutoff=0.1)
 
 
 def test_sites_are_listed_by_name_and_a_taken_name_is_refused(stores):

@@ -13,16 +13,9 @@ from service.domain.comment import CommentId, Label, Post, Sender, SiteId
 from service.domain.decision import Ruling
 from service.domain.errors import NotFoundError
 from service.domain.list_entry import Effect, EntryKind, Instruction
+from service.domain.rules import Rule, RuleFacts, SiteRules
 from service.domain.user import User
-from service.domain.verdict import (
-    Outcome,
-    Rule,
-    RuleFacts,
-    SiteRules,
-    Span,
-    WeighedSignal,
-    WeightKind,
-)
+from service.domain.verdict import Outcome, Span, WeighedSignal, WeightKind
 from tests.contract.conftest import at_once, to_review
 from tests.factories import (
     NOW,

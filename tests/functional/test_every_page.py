@@ -172,7 +172,7 @@ def test_of_a_site_that_is_not_ones_own_nothing_is_seen_or_changed(services, app
     form = {
         "csrf_token": token, "id": ids, "ruling": "reject", "q": "boilers", "counted": "2",
         # What would add a site, change one's settings and keys, and block a sender.
-        "name": "Tap blog", "mode": "hold", "languages": "", "undo_seconds": "7", "ham_cutoff": "",
+        "name": "Tap blog", "mode": "hold", "undo_seconds": "7", "ham_cutoff": "",
         "spam_cutoff": "", "kind": "api", "effect": "block", "what": "email",
     }  # fmt: skip
 

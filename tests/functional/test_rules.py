@@ -7,7 +7,7 @@ import pytest
 
 from service.domain.comment import Label
 from service.domain.decision import Ruling
-from service.domain.verdict import SiteRules
+from service.domain.rules import SiteRules
 from service.moderation.decisions import decide_comment
 from service.moderation.delivering import plain_answer
 from service.web.edge.fields import write_moment

@@ -218,11 +218,8 @@ def test_what_one_likes_is_kept_and_the_language_counts_at_once_and_at_the_next_
     told = client.get(post(client, "/me/preferences", language="de", blur="on").location)
     sign_in(stranger)
 
-    assert find_user("Ola", services).preferences == Preferences(
-        language="de", blur=True, live=False
-    )
+    assert find_user("Ola", services).preferences == Preferences(language="de", blur=True)
     assert 'name="blur" checked' in told.text
-    assert 'name="live" checked' not in told.text
     assert "Ihre Auswahl ist gespeichert." in told.text
     for page in (told, stranger.get("/review")):
         assert '<html lang="de">' in page.text

@@ -25,7 +25,6 @@ HOSTILE = '"><script>alert(1)</script>\u202e onerror'
 PAGE = f"/sites/{SITE}"
 GOOD = {
     "mode": "hold",
-    "languages": "",
     "undo_seconds": "30",
     "ham_cutoff": "",
     "spam_cutoff": "",
@@ -48,7 +47,7 @@ def shown_key(page):
 
 
 def test_settings_are_saved_and_told_once(services, client):
-    form = GOOD | {"mode": "enforce", "languages": "en, pt-BR en", "undo_seconds": "0"}
+    form = GOOD | {"mode": "enforce", "undo_seconds": "0"}
     form |= {"ham_cutoff": "2,5", "spam_cutoff": "98.97"}
     form |= {"reports_decide": "on", "rejects_campaigns": "on"}
 
@@ -60,7 +59,6 @@ def test_settings_are_saved_and_told_once(services, client):
         mode=Mode.ENFORCE,
         ham_cutoff=0.025,
         spam_cutoff=0.9897,
-        languages=("en", "pt-BR"),
         holds_unsure=False,
         reports_decide=True,
         rejects_campaigns=True,
@@ -81,7 +79,7 @@ def test_what_somebody_else_set_since_the_page_was_shown_stays(services, client)
     post(client, f"{PAGE}/settings", **(GOOD | was | {"holds_unsure": "on", "undo_seconds": "7"}))
     post(client, f"{PAGE}/settings", **(GOOD | was | {"holds_unsure": "on", "spam_cutoff": "10"}))
 
-    assert len(was) == 11
+    assert len(was) == 10
     assert settings(services) == SiteSettings(mode=Mode.ENFORCE, ham_cutoff=0.2, undo_seconds=7)
 
 
@@ -89,7 +87,6 @@ def test_what_somebody_else_set_since_the_page_was_shown_stays(services, client)
     ("fields", "wrong"),
     [
         ({"mode": "maybe"}, {"mode"}),
-        ({"languages": ",".join(f"x{n:03}" for n in range(51))}, {"languages"}),
         ({"undo_seconds": "٣"}, {"undo_seconds"}),
         ({"undo_seconds": "3601"}, {"undo_seconds"}),
         ({"ham_cutoff": "101", "spam_cutoff": "nan"}, {"ham_cutoff", "spam_cutoff"}),
@@ -98,7 +95,7 @@ def test_what_somebody_else_set_since_the_page_was_shown_stays(services, client)
             {"mode": "", "undo_seconds": "", "spam_cutoff": "1e1"},
             {"mode", "undo_seconds", "spam_cutoff"},
         ),
-        ({"languages": HOSTILE, "ham_cutoff": HOSTILE}, {"languages", "ham_cutoff"}),
+        ({"ham_cutoff": HOSTILE}, {"ham_cutoff"}),
     ],
 )
 def test_all_that_is_wrong_is_told_at_once_beside_its_field_and_nothing_is_saved(
@@ -117,7 +114,7 @@ def test_all_that_is_wrong_is_told_at_once_beside_its_field_and_nothing_is_saved
 def test_a_preview_saves_nothing_and_keeps_what_was_typed(services, client):
     for p_spam, ruling in ((0.2, Ruling.REJECT), (0.5, Ruling.APPROVE), (0.8, Ruling.APPROVE)):
         decide_comment(keep(services, p_spam=p_spam).id, ruling, services, decided_by="Mara")
-    form = GOOD | {"ham_cutoff": "30", "spam_cutoff": "70", "languages": "de"}
+    form = GOOD | {"ham_cutoff": "30", "spam_cutoff": "70"}
 
     page = post(client, f"{PAGE}/settings", **form, act="preview")
 
@@ -129,7 +126,6 @@ def test_a_preview_saves_nothing_and_keeps_what_was_typed(services, client):
     assert "Called ham 0 1 Left to a person 3 1 Called spam 0 1" in says
     assert "promises that at most 0.1 % of ham is called spam" in says.replace("\u202f", " ")
     assert 'value="70"' in page.text
-    assert 'value="de"' in page.text
     assert settings(services).spam_cutoff is None
 
 

@@ -22,7 +22,7 @@ def texts() -> set[str | tuple[str, ...]]:
     """Return every text that the code marks, a pair where there is a plural."""
     return {
         message
-        for room in (WEB, SERVICE / "signals", SERVICE / "scoring")
+        for room in (WEB, SERVICE / "domain", SERVICE / "signals", SERVICE / "scoring")
         for _, _, message, _, _ in extract_from_dir(
             str(room),
             method_map=[("**.py", "python"), ("templates/**.html", "jinja2")],

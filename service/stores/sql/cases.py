@@ -17,7 +17,7 @@ from service.domain.published import PublishedComment
 from service.domain.verdict import Outcome
 from service.scoring.weights import Cutoffs
 from service.stores.cursor import APPEAL_RANK, REST_RANK, Place, cursor_after, read_cursor
-from service.stores.sql.base import SiteIds, SqlStore, chunks, is_older, known, of_sites, rows_in
+from service.stores.sql.base import SqlStore, chunks, is_older, known, of_sites, rows_in
 from service.stores.sql.engine import reading
 from service.stores.sql.rows import (
     Row,
@@ -118,17 +118,21 @@ class CaseStore(SqlStore):
         return self._count(query)
 
     def newcomers(
-        self, *, site_ids: SiteIds, received_after: datetime, judged_after: datetime, limit: int
+        self,
+        criteria: CaseFilter,
+        *,
+        received_after: datetime,
+        judged_after: datetime,
+        limit: int,
     ) -> list[CommentId]:
-        """Return comments that wait for review and arrived since then, newest first."""
+        """Return comments that arrived and were judged since then, newest first."""
         query = (
             sa.select(comments.c.id)
             .join(verdicts, verdicts.c.comment_id == comments.c.id)
             .where(
-                waits_for_review,
+                *_conditions(criteria),
                 comments.c.received_at > received_after,
                 verdicts.c.judged_at > judged_after,
-                *of_sites(site_ids),
             )
             .order_by(*_NEWEST)
             .limit(limit)
@@ -140,7 +144,7 @@ class CaseStore(SqlStore):
     ) -> Tally:
         """Return the counts of a site's comments received in this period."""
         criteria = CaseFilter(
-            site_id=site_id, received_from=received_from, received_before=received_before
+            site_ids=(site_id,), received_from=received_from, received_before=received_before
         )
         columns = (comments.c.outcome, comments.c.reported_as, decisions.c.ruling)
         query = (
@@ -221,8 +225,6 @@ _HELD = sa.select(verdicts.c.comment_id).where(verdicts.c.held_by.is_not(None))
 
 def _conditions(criteria: CaseFilter) -> list[sa.ColumnElement[bool]]:
     wanted = of_sites(criteria.site_ids)
-    if criteria.site_id is not None:
-        wanted.append(comments.c.site_id == criteria.site_id)
     if criteria.state is not None:
         wanted += _STATE_CONDITIONS[criteria.state]
     if criteria.outcome is not None:

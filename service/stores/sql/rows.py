@@ -27,12 +27,12 @@ from service.domain.comment import (
 )
 from service.domain.decision import Decision
 from service.domain.form import behaviour_values, read_behaviour
+from service.domain.rules import Rule
 from service.domain.site import SiteSettings
 from service.domain.text import phrase_from, phrase_values
 from service.domain.user import User
 from service.domain.verdict import (
     Outcome,
-    Rule,
     SecondOpinion,
     Signal,
     Span,

@@ -11,7 +11,8 @@ from service.domain.case import Case
 from service.domain.comment import Comment, CommentId, Report, SiteId
 from service.domain.decision import Action, Ruling
 from service.domain.delivery import Delivery
-from service.domain.verdict import Outcome, RuleFacts, SecondOpinion, SiteRules, Verdict
+from service.domain.rules import RuleFacts, SiteRules
+from service.domain.verdict import Outcome, SecondOpinion, Verdict
 from service.ports.audit import AuditEntry
 from service.ports.delivery import Tell
 from service.stores.cursor import APPEAL_RANK, REST_RANK, UNSURE_RANK

@@ -17,7 +17,6 @@ _COUNTS: Mapping[str, tuple[str, ...]] = {
     # Clicks and moves of a mouse, then taps and swipes.
     "pointer": ("POST_ak_bmcc", "POST_ak_bmmc"),
     "touch": ("POST_ak_btec", "POST_ak_btmc"),
-    "scroll": ("POST_ak_bsc",),
 }
 FIELD = "POST_slopsieve_form"
 """The hidden field of Slopsieve's own script, for a site that has both plugin and script."""

@@ -9,7 +9,8 @@ from service.domain.comment import MAX_TEXT_BYTES
 from service.domain.decision import Action, Decision, Mode, Ruling
 from service.domain.list_entry import Effect, EntryKind
 from service.domain.published import StatementLinks
-from service.domain.verdict import Outcome, Rule, Verdict, WeighedSignal, WeightKind
+from service.domain.rules import Rule
+from service.domain.verdict import Outcome, Verdict, WeighedSignal, WeightKind
 from service.scoring.explanation import explain
 from service.web.edge.errors import Answer, ProblemAnswer
 from service.web.edge.fields import Moment
@@ -222,7 +223,6 @@ class SettingsAnswer(Answer):
     mode: Mode
     ham_cutoff: Probability | None
     spam_cutoff: Probability | None
-    languages: list[str]
     holds_unsure: bool = Field(
         description="Clients that know only spam and ham get spam for an unsure comment."
     )

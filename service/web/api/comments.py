@@ -25,7 +25,7 @@ def list_comments(query: ListQuery) -> CommentPage:
     Only the site's own comments are listed, newest first, in pages.
     """
     narrowed = {name: value for name, value in query if name not in ("cursor", "limit")}
-    criteria = CaseFilter(site_id=current_site().id, **narrowed)
+    criteria = CaseFilter(site_ids=(current_site().id,), **narrowed)
     page = services.cases.page(criteria, order=Order.NEWEST, cursor=query.cursor, limit=query.limit)
     asked = query.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
     return CommentPage(

@@ -30,8 +30,9 @@ from service.domain.comment import (
 )
 from service.domain.decision import Mode, Ruling
 from service.domain.published import MAX_POST_CHARS
+from service.domain.rules import MAX_RULED_POSTS, SiteRules
 from service.domain.site import MAX_UNDO_SECONDS
-from service.domain.verdict import MAX_RULED_POSTS, Outcome, SiteRules
+from service.domain.verdict import Outcome
 from service.moderation.figures import MAX_DAYS
 from service.moderation.intake import MAX_FIELD_CHARS
 from service.moderation.revise import looks_like_version
@@ -402,9 +403,8 @@ class SettingsRequest(Request):
     )
     ham_cutoff: Cutoff | None = None
     spam_cutoff: Cutoff | None = None
-    languages: list[Locale] | None = _optional(
-        max_length=50,
-        description="The languages that comments are usually written in.",
+    languages: list[str] | None = _optional(
+        deprecated=True, exclude=True, description="Ignored; nothing used it."
     )
     holds_unsure: StrictBool | None = _optional(
         description="The response for an unsure comment to clients that know only spam and ham: "

@@ -134,8 +134,6 @@ def _merged(present: SiteSettings, given: SettingsRequest) -> SiteSettings:
         for name, value in given.model_dump(exclude_unset=True).items()
         if value is not None or name in ("ham_cutoff", "spam_cutoff")
     }
-    if "languages" in chosen:
-        chosen["languages"] = tuple(dict.fromkeys(filter(None, chosen["languages"])))
     try:
         return replace(present, **chosen)
     except ValueError as crossed:

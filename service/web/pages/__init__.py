@@ -9,7 +9,6 @@ from service.web.pages import (  # noqa: F401  # most only for their routes and 
     callbacks,
     campaigns,
     figures,
-    filters,
     log,
     models,
     own_account,
@@ -20,6 +19,7 @@ from service.web.pages import (  # noqa: F401  # most only for their routes and 
     search,
     site_lists,
     sites,
+    template_filters,
 )
 from service.web.pages.blueprint import register_blueprint
 from service.web.pages.login import limit_guessing

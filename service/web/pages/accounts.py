@@ -29,7 +29,7 @@ from service.web.edge.current import services
 from service.web.edge.errors import problem_of
 from service.web.edge.language import N_, gettext
 from service.web.pages.blueprint import go_to, moderator, pages
-from service.web.pages.filters import all_sites
+from service.web.pages.template_filters import all_sites
 
 _PROBLEMS = {
     "name": N_("A name has 1 to 60 printable characters."),

@@ -18,7 +18,7 @@ from service.moderation.callbacks import (
 from service.web.edge.current import services
 from service.web.edge.language import gettext, ngettext, number
 from service.web.pages.blueprint import go_to, moderator, pages, require
-from service.web.pages.filters import seen_sites
+from service.web.pages.template_filters import seen_sites
 
 # The newest of each kind; replaying all includes the others.
 MESSAGES_SHOWN = 25

@@ -17,7 +17,7 @@ from service.web.edge.fields import is_id
 from service.web.edge.language import current_language
 from service.web.edge.operation import JSON
 from service.web.pages.blueprint import moderator, pages, require
-from service.web.pages.filters import seen_sites
+from service.web.pages.template_filters import seen_sites
 
 SPANS = (7, 30, 90)
 _USUAL_SPAN = 30

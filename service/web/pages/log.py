@@ -19,7 +19,7 @@ from service.stores.sql.audit_log import AuditLog
 from service.web.edge.current import services
 from service.web.edge.fields import is_id, write_moment
 from service.web.pages.blueprint import pages
-from service.web.pages.filters import all_sites, seen_ids
+from service.web.pages.template_filters import all_sites, seen_ids
 
 PAGE_SIZE = 50
 _EXPORTED_AT_ONCE = 1_000

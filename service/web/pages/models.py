@@ -20,7 +20,7 @@ from service.web.edge.current import services
 from service.web.edge.fields import is_id
 from service.web.edge.language import gettext
 from service.web.pages.blueprint import go_to, moderator, pages
-from service.web.pages.filters import seen_ids
+from service.web.pages.template_filters import seen_ids
 
 RETRAININGS_SHOWN = 20
 # More are shown as a number.

@@ -58,7 +58,6 @@ def keep_preferences() -> ResponseReturnValue:
         moderator().preferences,
         language=chosen if chosen in languages() else None,
         blur="blur" in request.form,
-        live="live" in request.form,
         compact="compact" in request.form,
     )
     set_preferences(moderator(), preferences, services)

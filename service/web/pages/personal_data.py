@@ -21,7 +21,7 @@ from service.web.edge.current import services
 from service.web.edge.fields import write_moment
 from service.web.edge.language import gettext, ngettext
 from service.web.pages.blueprint import go_to, moderator, pages
-from service.web.pages.filters import site_name
+from service.web.pages.template_filters import site_name
 
 # Some seconds of work; the page shows how many are left.
 ERASED_AT_ONCE = 1_000

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from enum import StrEnum
 from functools import lru_cache
 from http import HTTPStatus
 from typing import Any, TypeVar
@@ -13,33 +14,52 @@ from flask import Flask, current_app, jsonify, redirect, render_template, reques
 from flask.typing import ResponseReturnValue
 
 from service.domain.campaign import FEWEST_SHOWN, WaitingCampaign
-from service.domain.case import Case, Claim, Order, SenderRecord
+from service.domain.case import Case, CaseFilter, Claim, Order, SenderRecord, State
 from service.domain.comment import CommentId, SiteId
 from service.domain.decision import BulkDecision, Ruling
 from service.domain.errors import ConflictError, ModerationError, NotFoundError
 from service.domain.user import Permission
+from service.domain.verdict import Outcome
 from service.moderation.decisions import decide_comment, find_last_act, refuse_note, undo_as_seen
-from service.moderation.queue import (
-    Tab,
-    claim_comment,
-    claims_of_others,
-    count_tab,
-    end_claim,
-    list_for_review,
-)
+from service.moderation.queue import claim_comment, claims_of_others, end_claim
 from service.moderation.remembering import decisions_behind
 from service.web.edge.current import services
 from service.web.edge.fields import is_id, read_any_moment
 from service.web.pages import forms
 from service.web.pages.blueprint import moderator, pages, seen_case
 from service.web.pages.bulk_decisions import just_done_bulk_decision, may_undo
-from service.web.pages.filters import seen_sites
 from service.web.pages.reject_and_block import reject_and_block_view
+from service.web.pages.template_filters import seen_sites
 
 log = logging.getLogger(__name__)
 
 _V = TypeVar("_V")
 
+
+class Tab(StrEnum):
+    NEEDS_REVIEW = "needs-review"
+    HELD_AS_SPAM = "held-as-spam"
+    SPAM = "spam"
+    HAM = "ham"
+    DECIDED = "decided"
+    ALL = "all"
+
+
+_FILTERS = {
+    Tab.NEEDS_REVIEW: CaseFilter(needs_review=True),
+    Tab.HELD_AS_SPAM: CaseFilter(held_as_spam=True),
+    Tab.SPAM: CaseFilter(outcome=Outcome.SPAM),
+    Tab.HAM: CaseFilter(outcome=Outcome.HAM),
+    Tab.DECIDED: CaseFilter(state=State.DECIDED),
+    Tab.ALL: CaseFilter(),
+}
+# The orders of a list, its default first.
+_CHOSEN = (Order.DOUBT, Order.OLDEST, Order.SITE)
+_SORTS: Mapping[Tab, tuple[Order, ...]] = {
+    **dict.fromkeys(Tab, (Order.NEWEST,)),
+    Tab.NEEDS_REVIEW: (Order.REVIEW, *_CHOSEN),
+    Tab.HELD_AS_SPAM: _CHOSEN,
+}
 # Numbers are cached this long, except those of the lists that are worked on. With 100,000 comments
 # on SQLite the queue takes 0.5 ms, ham 15 ms.
 _COUNT_SECONDS = 5.0
@@ -65,9 +85,6 @@ _SKIPPED = "skip"
 # The page's script requests `list`, one more page of the list, or `result`, that of an action.
 _PARTS_HEADER = "X-Parts"
 _JUST_DONE = "just_done"
-_SORTS = (Order.DOUBT, Order.OLDEST, Order.SITE)
-_SORTS_BY_TAB = {Tab.NEEDS_REVIEW: (Order.REVIEW, *_SORTS), Tab.HELD_AS_SPAM: _SORTS}
-"""The orders of a list, its default first."""
 
 
 def register_counts(app: Flask) -> None:
@@ -75,13 +92,13 @@ def register_counts(app: Flask) -> None:
     app.extensions[_COUNTS] = lru_cache(maxsize=512)(_count)
 
 
-def _count(tab: Tab, site_ids: tuple[SiteId, ...] | None, _window: float) -> int:
-    return count_tab(tab, services, site_ids=site_ids)
+def _count(criteria: CaseFilter, _window: float) -> int:
+    return services.cases.count(criteria)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """A moderator's list: its tab, site, cursor and order."""
+class QueueView:
+    """What the URL of the queue shows: tab, site, cursor and order."""
 
     tab: Tab = Tab.NEEDS_REVIEW
     site_id: SiteId | None = None
@@ -89,16 +106,20 @@ class Place:
     sort: Order | None = None
 
     @property
-    def site_ids(self) -> tuple[SiteId, ...] | None:
-        """Return the sites whose comments are listed, or None for all."""
+    def criteria(self) -> CaseFilter:
         user = moderator()
-        if self.site_id is None:
-            return user.site_ids
-        return (self.site_id,) if user.sees(self.site_id) else ()
+        site_ids = user.site_ids
+        if self.site_id is not None:
+            site_ids = (self.site_id,) if user.sees(self.site_id) else ()
+        return replace(_FILTERS[self.tab], site_ids=site_ids)
+
+    @property
+    def sorts(self) -> tuple[Order, ...]:
+        return _SORTS[self.tab]
 
     @property
     def query(self) -> dict[str, Any]:
-        """Return the query of the place's URL, without defaults."""
+        """Return the query of the URL, without defaults."""
         show = None if self.tab is Tab.NEEDS_REVIEW else self.tab.value
         sort = self.sort.value if self.sort else None
         named = {"show": show, "site": self.site_id, "sort": sort, "cursor": self.cursor}
@@ -112,17 +133,20 @@ class Place:
     def top(self) -> str:
         return replace(self, cursor=None).url
 
+    def url_of_tab(self, tab: Tab) -> str:
+        return replace(self, tab=tab, sort=None, cursor=None).url
+
     def url_of(self, comment_id: str) -> str:
         return url_for("pages.comment", comment_id=comment_id, **self.query)
 
 
-def _read_place() -> Place:
+def _read_view() -> QueueView:
     site_id = forms.read_token("site")
     tab = request.values.get("show", type=Tab) or Tab.NEEDS_REVIEW
-    sorts = {order.value: order for order in _SORTS_BY_TAB.get(tab, ())}
-    return Place(
+    sort = request.values.get("sort", type=Order)
+    return QueueView(
         tab=tab,
-        sort=sorts.get(request.values.get("sort", "")),
+        sort=sort if sort in _SORTS[tab][1:] else None,
         site_id=SiteId(site_id) if site_id else None,
         cursor=forms.read_token("cursor"),
     )
@@ -198,8 +222,8 @@ def _tell(case: Case, act: str, *, then: str | None) -> ResponseReturnValue:
         return _show_result(case, act)
     # The next page shows it. An act is a decision's id, `_UNDONE` or `_SKIPPED`.
     session[_JUST_DONE] = [case.comment.id, act]
-    place = _read_place()
-    return redirect(place.url_of(then) if then else place.url, HTTPStatus.SEE_OTHER)
+    view = _read_view()
+    return redirect(view.url_of(then) if then else view.url, HTTPStatus.SEE_OTHER)
 
 
 def _show_conflict(comment_id: CommentId, ruling: Ruling | None) -> ResponseReturnValue:
@@ -215,7 +239,7 @@ def counts() -> ResponseReturnValue:
     session.modified = False
     claims = claims_of_others(_ids("id"), moderator(), services)
     response = jsonify(
-        counts=_place_values()["counts"],
+        counts=_view_values()["counts"],
         new=_find_news(),
         looked_at={one: claim.user_name for one, claim in claims.items()},
     )
@@ -232,7 +256,7 @@ def rows() -> ResponseReturnValue:
         cases=cases,
         claims=_claims_on(cases),
         news=_find_news(_ids("seen")),
-        **_place_values(),
+        **_view_values(),
     )
 
 
@@ -243,7 +267,7 @@ def prefetch() -> ResponseReturnValue:
     claims = _claims_on(cases)
     return render_template(
         "prefetch.html",
-        place=_read_place(),
+        view=_read_view(),
         # Shows who decided them while they were open.
         meanwhile=bool(request.args.get("meanwhile")),
         # This does not claim them.
@@ -261,7 +285,7 @@ def last() -> ResponseReturnValue:
         "result.html",
         done=(ruled, ruled.decision.id) if ruled and ruled.decision else None,
         bulk_decision=together,
-        **_place_values(),
+        **_view_values(),
     )
 
 
@@ -364,27 +388,21 @@ def _show_page(*, chosen: Case | None = None, refused: Ruling | str | None = Non
 
     `refused` is the ruling that was too late.
     """
-    place = _read_place()
+    view = _read_view()
+    criteria, order = view.criteria, view.sort or view.sorts[0]
     page = forms.read_from(
-        place.cursor,
-        lambda cursor: list_for_review(
-            place.tab,
-            services,
-            site_ids=place.site_ids,
-            cursor=cursor,
-            limit=PAGE_SIZE,
-            order=place.sort,
-        ),
+        view.cursor,
+        lambda cursor: services.cases.page(criteria, order=order, cursor=cursor, limit=PAGE_SIZE),
     )
     # Skipped comments are last, in the order of skipping.
-    order = {comment_id: number for number, comment_id in enumerate(_skipped(), 1)}
-    cases = sorted(page.items, key=lambda case: order.get(case.comment.id, 0))
+    skipped = {comment_id: number for number, comment_id in enumerate(_skipped(), 1)}
+    cases = sorted(page.items, key=lambda case: skipped.get(case.comment.id, 0))
     claims = _claims_on(cases)
     listed = {
-        **_place_values(),
+        **_view_values(),
         "cases": cases,
         "claims": claims,
-        "further": replace(place, cursor=page.next_cursor) if page.next_cursor else None,
+        "further": replace(view, cursor=page.next_cursor) if page.next_cursor else None,
         "since": services.clock().isoformat(),
     }
     if request.headers.get(_PARTS_HEADER) == "list":
@@ -399,14 +417,13 @@ def _show_page(*, chosen: Case | None = None, refused: Ruling | str | None = Non
         opened = next(free, cases[0] if cases else None)
     done = forms.pop_done(_JUST_DONE, lambda comment_id, act: (services.cases.get(comment_id), act))
     strip: Sequence[WaitingCampaign] = ()
-    if place.tab is Tab.NEEDS_REVIEW:
-        strip = services.campaigns.most_waiting(site_ids=place.site_ids, limit=_STRIPS_SHOWN)
+    if view.tab is Tab.NEEDS_REVIEW:
+        strip = services.campaigns.most_waiting(site_ids=criteria.site_ids, limit=_STRIPS_SHOWN)
     return render_template(
         "review.html",
         sites=seen_sites(),
         chosen=chosen is not None,
         campaign_strip=strip,
-        sorts=_SORTS_BY_TAB.get(place.tab, ()),
         then=_next_after(opened, cases, claims),
         done=done if done and _sees(done[0]) else None,
         bulk_decision=just_done_bulk_decision(),
@@ -419,17 +436,18 @@ def _show_page(*, chosen: Case | None = None, refused: Ruling | str | None = Non
 def _show_result(case: Case, act: str, *, refused: bool = False) -> str:
     """Return the result of an action; `refused` is True if somebody else decided first."""
     return render_template(
-        "result.html", done=(case, act), case=case, refused=refused, **_place_values()
+        "result.html", done=(case, act), case=case, refused=refused, **_view_values()
     )
 
 
-def _place_values() -> dict[str, Any]:
-    place, cached = _read_place(), current_app.extensions[_COUNTS]
+def _view_values() -> dict[str, Any]:
+    view, cached = _read_view(), current_app.extensions[_COUNTS]
     window = time.monotonic() // _COUNT_SECONDS
     counts = {
-        tab: (_count if tab in _WORKED_AT else cached)(tab, place.site_ids, window) for tab in Tab
+        tab: (_count if tab in _WORKED_AT else cached)(replace(view, tab=tab).criteria, window)
+        for tab in Tab
     }
-    return {"place": place, "counts": counts, "skipped": _skipped()}
+    return {"view": view, "counts": counts, "skipped": _skipped()}
 
 
 def _opened_values(case: Case, claims: Mapping[CommentId, Claim]) -> dict[str, Any]:
@@ -448,12 +466,12 @@ def _opened_values(case: Case, claims: Mapping[CommentId, Claim]) -> dict[str, A
 
 def _find_news(seen: Sequence[CommentId] = ()) -> list[CommentId]:
     """Return the comments that entered the list after the query's `since`, without `seen`."""
-    place, now = _read_place(), services.clock()
-    if place.tab is not Tab.NEEDS_REVIEW:
+    view, now = _read_view(), services.clock()
+    if view.tab is not Tab.NEEDS_REVIEW:
         return []
     since = read_any_moment(request.args.get("since")) or now
     found = services.cases.newcomers(
-        site_ids=place.site_ids,
+        view.criteria,
         received_after=max(since, now - _LOOKS_BACK) - _JUDGED_WITHIN,
         judged_after=since,
         limit=_MOST_NEWCOMERS,

@@ -20,7 +20,7 @@ from service.web.edge.current import services
 from service.web.pages import forms
 from service.web.pages.blueprint import moderator, pages
 from service.web.pages.bulk_decisions import just_done_bulk_decision, remember_bulk_decision
-from service.web.pages.filters import seen_sites
+from service.web.pages.template_filters import seen_sites
 
 Cell = str | float | bool | list[str] | None
 

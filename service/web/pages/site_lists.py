@@ -24,7 +24,7 @@ from service.web.edge.current import services
 from service.web.edge.language import gettext
 from service.web.pages import forms
 from service.web.pages.blueprint import error_page, go_to, moderator, pages, require
-from service.web.pages.filters import seen_sites
+from service.web.pages.template_filters import seen_sites
 
 PAGE_SIZE = 50
 MAX_WORDS_CHARS = 100

@@ -18,9 +18,10 @@ from service.domain.case import CaseFilter
 from service.domain.comment import SiteId
 from service.domain.decision import Mode
 from service.domain.errors import ConflictError, InvalidInputError
-from service.domain.site import MAX_UNDO_SECONDS, Site, SiteSettings
+from service.domain.rules import MAX_RULED_POSTS
+from service.domain.site import MAX_UNDO_SECONDS, SWITCHES, Site, SiteSettings
 from service.domain.user import Permission
-from service.domain.verdict import MAX_RULED_POSTS, Outcome
+from service.domain.verdict import Outcome
 from service.moderation.figures import RulesPreview, preview_cutoffs, preview_rules
 from service.moderation.sites import (
     IssuedKey,
@@ -37,26 +38,17 @@ from service.web.edge.language import N_, gettext, up_to_four_digits
 from service.web.edge.operation import validate
 from service.web.edge.strict_json import Json
 from service.web.pages.blueprint import go_to, moderator, pages, require
-from service.web.pages.filters import all_sites
+from service.web.pages.template_filters import all_sites
 
 _WRONG = {
     "mode": N_("Choose one of the three."),
-    "languages": N_("Give at most 50 language tags such as en or pt-BR, with commas between them."),
     "undo_seconds": N_("Give a whole number of seconds from 0 to %(most)s."),
 }
 # A percentage, with a point or a comma.
 _PERCENT = re.compile(r"[0-9]{1,3}(?:[.,][0-9]{0,12})?", re.ASCII)
 _MAX_SHOWN_CHARS = 400
 _CUTOFFS = ("ham_cutoff", "spam_cutoff")
-_SWITCHES = (
-    "holds_unsure",
-    "reports_decide",
-    "rejects_campaigns",
-    "learns",
-    "public_feed",
-    "explains_spam",
-)
-_FIELDS = ("mode", "languages", "undo_seconds", *_CUTOFFS, *_SWITCHES)
+_FIELDS = ("mode", "undo_seconds", *_CUTOFFS, *SWITCHES)
 _ISSUING: Mapping[str, Callable[..., IssuedKey]] = {
     "api": issue_key,
     "rotate": rotate_keys,
@@ -90,10 +82,9 @@ def form_of(settings: SiteSettings) -> SiteForm:
     cutoffs: dict[str, float | None] = {name: getattr(settings, name) for name in _CUTOFFS}
     texts = {
         "mode": settings.mode.value,
-        "languages": ", ".join(settings.languages),
         "undo_seconds": str(settings.undo_seconds),
         **{name: _shown(cutoff) for name, cutoff in cutoffs.items()},
-        **{name: "on" if getattr(settings, name) else "" for name in _SWITCHES},
+        **{name: "on" if getattr(settings, name) else "" for name in SWITCHES},
     }
     return SiteForm(typed=texts, was=texts, cutoffs=cutoffs)
 
@@ -102,18 +93,17 @@ def read_form(given: Mapping[str, str], present: SiteSettings) -> SiteForm:
     """Return the submitted form; `chosen` only has fields that were changed."""
     cutoffs, problems = read_cutoffs(given, present)
     typed = {name: given.get(name, "").strip()[:_MAX_SHOWN_CHARS] for name in _FIELDS}
-    tags = [tag for tag in re.split(r"[\s,;]+", given.get("languages", "")) if tag]
     seconds = typed["undo_seconds"]
-    read: dict[str, Json] = {"mode": typed["mode"], "languages": [*dict.fromkeys(tags)]}
-    read["undo_seconds"] = int(seconds) if re.fullmatch("[0-9]{1,4}", seconds) else seconds
-    asked: dict[str, Any] = cutoffs | {name: bool(typed[name]) for name in _SWITCHES}
+    read: dict[str, Json] = {
+        "mode": typed["mode"],
+        "undo_seconds": int(seconds) if re.fullmatch("[0-9]{1,4}", seconds) else seconds,
+    }
+    asked: dict[str, Any] = cutoffs | {name: bool(typed[name]) for name in SWITCHES}
     try:
         asked |= validate(SettingsRequest, read).model_dump(exclude_unset=True)
     except InvalidInputError as error:
         for name in {one.field.partition(".")[0] for one in error.problems}:
             problems[name] = gettext(_WRONG[name], most=MAX_UNDO_SECONDS)
-    else:
-        asked["languages"] = tuple(dict.fromkeys(filter(None, asked["languages"])))
     # A field without its previous value counts as changed.
     was = {name: given[f"was_{name}"] for name in _FIELDS if f"was_{name}" in given}
     chosen = {
@@ -177,12 +167,15 @@ def _show_list(*, name: str = "", problem: str = "") -> ResponseReturnValue:
     shown = [one for one in all_sites().values() if user.may(Permission.MANAGE_SITES, one.id)]
     if not shown and not user.may(Permission.MANAGE_SITES):
         abort(HTTPStatus.FORBIDDEN)
-    count, list_keys = services.cases.count, services.sites.list_keys
+    list_keys = services.sites.list_keys
     html = render_template(
         "sites.html",
         sites=shown,
         valid_keys={one.id: sum(key.is_valid(now) for key in list_keys(one.id)) for one in shown},
-        waiting={one.id: count(CaseFilter(site_id=one.id, needs_review=True)) for one in shown},
+        waiting={
+            one.id: services.cases.count(CaseFilter(site_ids=(one.id,), needs_review=True))
+            for one in shown
+        },
         may_add=user.may(Permission.MANAGE_SITES),
         name=name,
         problem=problem,
@@ -252,6 +245,7 @@ def _show_site(
         site=site,
         form=shown,
         modes=Mode,
+        switches=SWITCHES,
         max_undo_seconds=MAX_UNDO_SECONDS,
         preview=preview_cutoffs(site.id, services, **shown.cutoffs) if are_cutoffs else None,
         outcomes=Outcome,
@@ -320,7 +314,7 @@ def change_site_rules(site_id: str) -> ResponseReturnValue:
 def _read_rule(name: str) -> Json:
     """Return a field's JSON value; an invalid number stays text, which the model refuses."""
     typed = request.form.get(name, "").strip()
-    if name == "hold_first_comment":
+    if Rules.model_fields[name].annotation is bool:
         return bool(typed)
     if name not in _LIMITS:
         return [line.strip() for line in typed.splitlines() if line.strip()]

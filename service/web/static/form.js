@@ -7,7 +7,7 @@
   const PUT_IN = /^insert(From(Paste|Drop|Yank)|Replacement)/;
   const forms = new WeakMap();
   const restored = new WeakSet();
-  const page = { pointer: 0, touch: 0, scroll: 0 };
+  const page = { pointer: 0, touch: 0 };
 
   const formOf = (target) => {
     const form = target.closest?.("form");
@@ -86,7 +86,6 @@
     seen.key = false;
   });
   on("pointerdown", ({ pointerType }) => page[pointerType === "touch" ? "touch" : "pointer"]++);
-  on("scroll", () => page.scroll++);
 
   // What browsers put back was typed.
   on("pageshow", ({ persisted }) => {

@@ -116,7 +116,9 @@ def discourse(send: Send) -> Send:
 
 def all_cases(services: Services) -> list[Case]:
     """Return every case of the site, in the order of arrival."""
-    page = services.cases.page(CaseFilter(site_id=SITE), order=Order.NEWEST, cursor=None, limit=200)
+    page = services.cases.page(
+        CaseFilter(site_ids=(SITE,)), order=Order.NEWEST, cursor=None, limit=200
+    )
     return sorted(page.items, key=lambda case: case.comment.id)
 
 

@@ -13,8 +13,9 @@ from service.domain.comment import SiteId
 from service.domain.decision import EDIT_POLICY, Mode, Ruling
 from service.domain.delivery import Endpoint, Platform
 from service.domain.published import StatementLinks
+from service.domain.rules import Rule
 from service.domain.sender import Person, SenderSecrets, make_sender
-from service.domain.verdict import Outcome, Rule
+from service.domain.verdict import Outcome
 from service.moderation.announcing import write_verdict_messages
 from service.moderation.decisions import decide_comment
 from service.moderation.erasing import erase_person, export_person, prune_comments

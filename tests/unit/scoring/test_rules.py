@@ -7,7 +7,8 @@ import pytest
 
 from service.domain.comment import Edit, Post
 from service.domain.list_entry import Effect, EntryKind, Instruction
-from service.domain.verdict import Outcome, Rule, RuleFacts, SiteRules
+from service.domain.rules import Rule, RuleFacts, SiteRules
+from service.domain.verdict import Outcome
 from service.scoring.rules import apply_rules
 from tests.factories import NOW, make_comment, make_verdict
 

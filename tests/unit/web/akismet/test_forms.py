@@ -142,10 +142,7 @@ _OF_A_BROWSER = (
 @pytest.mark.parametrize(
     ("sent", "seen"),
     [
-        (
-            _OF_A_BROWSER,
-            FormBehaviour(seconds=26.5, keys=181, pointer=13, touch=0, scroll=2),
-        ),
+        (_OF_A_BROWSER, FormBehaviour(seconds=26.5, keys=181, pointer=13, touch=0)),
         ("ak_bib=&ak_bfs=1795170012566&ak_bkpc=0", FormBehaviour(keys=0)),
         # A clock that was set back meanwhile, and what no script sends.
         ("ak_bib=1795170012566&ak_bfs=1795169986066&ak_bkpc=7", FormBehaviour(keys=7)),

@@ -5,7 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.signals.links import find_links
-from service.web.pages.filters import MAX_SHOWN, different_links, spell_otherwise, target_parts
+from service.web.pages.template_filters import (
+    MAX_SHOWN,
+    different_links,
+    spell_otherwise,
+    target_parts,
+)
 
 
 def _shown(text):
