@@ -6,7 +6,7 @@ import logging
 from flask import g
 from flask.typing import ResponseReturnValue
 
-from service.domain.comment import Label
+from service.domain.comment import Author, Label, Post
 from service.domain.decision import Mode
 from service.domain.verdict import Outcome
 from service.moderation.delivering import plain_answer
@@ -49,11 +49,11 @@ def serve(received: Received) -> ResponseReturnValue:
     key = f"coral:{hashlib.sha256(received.body).hexdigest()}"
     new = as_comment(
         received.site,
-        text=text,
-        post_url=payload.of("story").text("url"),
-        author_id=author.id("id"),
+        text,
+        post=Post(url=payload.of("story").text("url")),
+        author=Author(account_id=author.id("id")),
         reply_to=own_id(_NAME, parent) if parent else None,
-        idempotency_key=key,
+        key=key,
     )
     if received.site.settings.mode is Mode.OBSERVE:
         added, _ = keep_in_line(new)

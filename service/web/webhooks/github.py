@@ -7,6 +7,7 @@ import re
 
 from flask import request
 
+from service.domain.comment import Author, Post
 from service.domain.site import Site
 from service.ports.comments import NewComment
 from service.web.webhooks.adapter import (
@@ -80,12 +81,13 @@ def _read_comment(written: Members, post: Members, site_comment_id: str, site: S
         site,
         text="\n\n".join(filter(None, words)),
         site_comment_id=site_comment_id,
-        post_url=post.text("html_url"),
-        post_title=post.text("title") or post.text("name"),
-        post_excerpt=_own_words(post.text("body") or post.text("description") or "") or None,
-        post_published_at=post.moment("created_at"),
-        author_name=user.text("login"),
-        author_id=user.id("id"),
+        post=Post(
+            url=post.text("html_url"),
+            title=post.text("title") or post.text("name"),
+            excerpt=_own_words(post.text("body") or post.text("description") or ""),
+            published_at=post.moment("created_at"),
+        ),
+        author=Author(name=user.text("login"), account_id=user.id("id")),
         written_at=written.moment("updated_at")
         or written.moment("submitted_at")
         or written.moment("created_at"),
