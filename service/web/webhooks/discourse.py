@@ -6,6 +6,7 @@ from urllib.parse import quote
 from flask import request
 
 from service.domain.comment import MOST_TRUST, Author, Post
+from service.domain.delivery import Platform
 from service.domain.site import Site
 from service.ports.comments import NewComment
 from service.web.edge.current import services
@@ -22,7 +23,6 @@ from service.web.webhooks.adapter import (
 from service.web.webhooks.html_text import html_to_text
 from service.web.webhooks.payload import Members, as_comment, own_id, read_json, require
 
-_NAME = "discourse"
 _SHOWN = frozenset({"post_created", "post_edited", "post_recovered"})
 # Other types are moderators' notes, whispers and posts by the forum.
 _ORDINARY_POST = 1
@@ -37,7 +37,7 @@ def read(received: Received) -> Event | None:
         return None
     # Discourse sends JSON, whatever content type is chosen there.
     post = read_json(received.body).of("post")
-    site_comment_id = own_id(_NAME, require(post.id("id"), "post.id"))
+    site_comment_id = own_id(Platform.DISCOURSE, require(post.id("id"), "post.id"))
     is_deleted = event == "post_destroyed" or bool(post.get("deleted_at"))
     if event == "post_recovered":
         # The post is visible again, so an applied rejection is over.

@@ -8,6 +8,7 @@ import re
 from flask import request
 
 from service.domain.comment import Author, Post
+from service.domain.delivery import Platform
 from service.domain.site import Site
 from service.ports.comments import NewComment
 from service.web.webhooks.adapter import (
@@ -22,7 +23,6 @@ from service.web.webhooks.adapter import (
 )
 from service.web.webhooks.payload import Members, as_comment, own_id, read_json_or_form, require
 
-_NAME = "github"
 # GitHub's API cannot hide threads, so decisions on threads are not applied.
 _THREADS = "github-thread"
 # By event: the payload's members with the text and with its subject.
@@ -59,7 +59,8 @@ def read(received: Received) -> Event | None:
     number = written.id("id")
     # GitHub's API hides comments by node id.
     node = written.text("node_id") or (f"{event}-{number}" if number else None)
-    site_comment_id = own_id(_THREADS if is_thread else _NAME, require(node, f"{member}.node_id"))
+    prefix = _THREADS if is_thread else Platform.GITHUB
+    site_comment_id = own_id(prefix, require(node, f"{member}.node_id"))
     if action == "deleted":
         return Deleted(site_comment_id=site_comment_id)
     trusted = written.text("author_association") in _TRUSTED
