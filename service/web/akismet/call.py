@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from flask import Request
+from flask import request
 
 from service.domain.comment import (
     MAX_NAME_CHARS,
@@ -66,7 +66,7 @@ class AkismetCall:
         return self.is_wordpress and self.name == "comment-check" and not self.recheck
 
 
-def read_fields(request: Request) -> dict[str, str]:
+def read_fields() -> dict[str, str]:
     """Return the fields of body and query; the body takes precedence.
 
     Raises `TooLargeError`, `UnreadableRequestError` or `InvalidInputError` for an invalid body.
