@@ -24,7 +24,7 @@ from service.domain.published import StatementLinks
 from service.domain.sender import SenderSecrets
 from service.domain.user import DigestPlan, Mail, Sent
 from service.ids import new_id
-from service.outbound.digests import parse_mail_url, post_to_room, send_mail
+from service.outbound.digests import parse_mail_url, post_to_chat, send_mail
 from service.outbound.guard import OutboundRules
 from service.outbound.second_judge import ChatJudge
 from service.outbound.sender import HttpSiteNotifier
@@ -116,7 +116,7 @@ class Wired:
             second_factor_secret=_derive(secret, "second factors"),
             digest_claims=digest_claims,
             send_mail=_open_mail(settings),
-            post_to_room=_open_room(settings, notifier),
+            post_to_chat=_open_chat(settings, notifier),
         )
 
     def _count_error(self, context: sa.engine.ExceptionContext) -> None:
@@ -204,7 +204,7 @@ def _open_mail(settings: Settings) -> Callable[[Mail], Sent] | None:
     return partial(send_mail, server=server, sender=settings.mail_from)
 
 
-def _open_room(settings: Settings, notifier: HttpSiteNotifier) -> Callable[[str], Sent] | None:
+def _open_chat(settings: Settings, notifier: HttpSiteNotifier) -> Callable[[str], Sent] | None:
     if settings.room_url is None:
         return None
     url = settings.room_url.get_secret_value()
@@ -213,7 +213,7 @@ def _open_room(settings: Settings, notifier: HttpSiteNotifier) -> Callable[[str]
             f"{ENV_PREFIX}ROOM_URL {refusal}; give the https address of an incoming webhook, or "
             f"allow its host or network in {ENV_PREFIX}CALLBACK_ALLOW"
         )
-    return partial(post_to_room, url=url, notifier=notifier)
+    return partial(post_to_chat, url=url, notifier=notifier)
 
 
 def _open_second_judge(settings: Settings) -> ChatJudge | None:

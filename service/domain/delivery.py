@@ -107,8 +107,8 @@ class DeliveryForm(StrEnum):
 
     STANDARD_WEBHOOK = "standard_webhook"
     AKISMET = "akismet"
-    GITHUB = "github"
-    DISCOURSE = "discourse"
+    GITHUB = Platform.GITHUB.value
+    DISCOURSE = Platform.DISCOURSE.value
     BUILD_HOOK = "build_hook"
 
     @property

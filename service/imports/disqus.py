@@ -14,9 +14,7 @@ from service.imports.input_files import InputFile
 from service.imports.lenient_xml import read_elements
 from service.web.edge.fields import is_web_address
 from service.web.webhooks.html_text import html_to_text
-from service.web.webhooks.payload import own_id
 
-_NAME = "disqus"
 _FIELDS = frozenset(
     ("link", "title", "message", "createdAt", "isDeleted", "isSpam", "name", "email", "ipAddress")
 )
@@ -62,21 +60,21 @@ def _read_post(number: int, post: Mapping[str, str], threads: sqlite3.Connection
     query = "SELECT link, title FROM threads WHERE id = ?"
     found = threads.execute(query, (post.get("thread id", ""),)).fetchone()
     link, title = found or (None, None)
-    parent = post.get("parent id")
     return import_flat(
         number,
         {
             "text": text,
-            "site_comment_id": own_id(_NAME, post["id"]) if post["id"] else None,
+            "site_comment_id": post["id"],
             "post_url": unescape_link(link),
             "post_title": title and unescape(title),
             "author_name": unescape(post.get("name", "")),
             "author_email": post.get("email"),
             "address": post.get("ipAddress"),
             "written_at": read_written_at(post.get("createdAt")),
-            "reply_to": own_id(_NAME, parent) if parent else None,
+            "reply_to": post.get("parent id"),
         },
         Ruling.REJECT if is_spam else Ruling.APPROVE,
+        system="disqus",
     )
 
 

@@ -23,7 +23,7 @@ from service.web.edge.fields import (
     valid_address,
     valid_email,
 )
-from service.web.webhooks.payload import MAX_ID_CHARS, cut_text
+from service.web.webhooks.payload import MAX_ID_CHARS, cut_text, own_id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,8 +132,10 @@ _KEPT: Mapping[str, Callable[[object], object]] = {
 """Functions that return the part of a field to keep, or None. Other fields are kept unchanged."""
 
 
-def import_flat(number: int, given: Mapping[str, object], ruling: Ruling | None) -> Imported:
-    """Return a comment from flat fields, without the empty ones.
+def import_flat(
+    number: int, given: Mapping[str, object], ruling: Ruling | None, *, system: str | None = None
+) -> Imported:
+    """Return a comment from flat fields, without the empty ones; its ids are the `system`'s own.
 
     Exports of other systems cannot be corrected, so long values are cut, and invalid addresses,
     e-mails and dates and future dates are left out. `cut` names these fields.
@@ -143,6 +145,8 @@ def import_flat(number: int, given: Mapping[str, object], ruling: Ruling | None)
     for name, value in given.items():
         if value in (None, ""):
             continue
+        if system and name in ("site_comment_id", "reply_to"):
+            value = own_id(system, str(value))
         kept = _KEPT[name](value) if name in _KEPT else value
         if (name not in _MAY_DIFFER and kept != value) or (name == "address" and kept is None):
             cut.append(name)

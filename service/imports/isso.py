@@ -8,9 +8,7 @@ from service.domain.decision import Ruling
 from service.domain.errors import invalid_input
 from service.imports.imported import Entry, import_flat, read_written_at
 from service.imports.input_files import InputFile
-from service.web.webhooks.payload import own_id
 
-_NAME = "isso"
 # Isso keeps only the beginning of an IP address, so it is not read.
 _QUERY = """
 SELECT c.mode, c.id, c.parent, c.created, c.text, c.author AS author_name, c.email AS author_email,
@@ -43,8 +41,9 @@ def _read(number: int, row: dict[str, object]) -> Entry:
     if not given.get("text") or mode not in (_SHOWN, _WAITING):
         return None
     ours = {
-        "site_comment_id": own_id(_NAME, str(own)),
+        "site_comment_id": own,
         "written_at": read_written_at(created),
-        "reply_to": own_id(_NAME, str(parent)) if parent is not None else None,
+        "reply_to": parent,
     }
-    return import_flat(number, given | ours, Ruling.APPROVE if mode == _SHOWN else None)
+    ruling = Ruling.APPROVE if mode == _SHOWN else None
+    return import_flat(number, given | ours, ruling, system="isso")

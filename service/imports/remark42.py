@@ -7,9 +7,6 @@ from service.imports.imported import Entry, import_flat, read_written_at
 from service.imports.input_files import Broken, InputFile
 from service.imports.rows import json_rows
 from service.web.webhooks.html_text import html_to_text
-from service.web.webhooks.payload import own_id
-
-_NAME = "remark42"
 
 
 def read_remark42(file: InputFile) -> Iterator[Entry]:
@@ -25,19 +22,20 @@ def _read(number: int, row: Mapping[str, object]) -> Entry:
     text = html_to_text(_words(row, "text"))
     if not text or row.get("delete") is True:
         return None
-    user, post, own, parent = row.get("user"), row.get("locator"), row.get("id"), _words(row, "pid")
+    user, post = row.get("user"), row.get("locator")
     return import_flat(
         number,
         {
             "text": text,
-            "site_comment_id": own_id(_NAME, str(own)) if own else None,
+            "site_comment_id": row.get("id") or None,
             "post_url": _words(post, "url"),
             "post_title": _words(row, "title"),
             "author_name": _words(user, "name"),
             "written_at": read_written_at(row.get("time")),
-            "reply_to": own_id(_NAME, parent) if parent else None,
+            "reply_to": _words(row, "pid"),
         },
         Ruling.APPROVE,
+        system="remark42",
     )
 
 

@@ -10,7 +10,6 @@ from service.imports.imported import Entry, import_flat, read_written_at, unesca
 from service.imports.input_files import InputFile
 from service.imports.lenient_xml import read_elements
 from service.web.webhooks.html_text import html_to_text
-from service.web.webhooks.payload import own_id
 
 _EXCERPT_SOURCE_CHARS = 20_000
 _RULINGS = {"1": Ruling.APPROVE, "approve": Ruling.APPROVE, "spam": Ruling.REJECT}
@@ -58,14 +57,14 @@ def _read_comment(number: int, comment: Mapping[str, str], post: Mapping[str, st
     is_comment = comment.get("comment_type", "").lower() in _COMMENT_TYPES
     if status in _THROWN_AWAY or not is_comment or not text.strip():
         return None
-    own, parent = comment.get("comment_id"), comment.get("comment_parent", "")
+    parent = comment.get("comment_parent")
     return import_flat(
         number,
         {
             # WordPress keeps comments as HTML, of which pages here would show the tags. One that
             # is nothing but a picture stays.
             "text": html_to_text(_escaped(text), keeps_lines=True) or text,
-            "site_comment_id": own_id("wordpress", own) if own else None,
+            "site_comment_id": comment.get("comment_id"),
             "post_url": unescape_link(post.get("link")),
             "post_title": unescape(_escaped(post.get("title", ""))),
             "post_excerpt": html_to_text(post.get("encoded", "")[:_EXCERPT_SOURCE_CHARS]),
@@ -76,9 +75,10 @@ def _read_comment(number: int, comment: Mapping[str, str], post: Mapping[str, st
             "written_at": read_written_at(
                 comment.get("comment_date_gmt"), comment.get("comment_date")
             ),
-            "reply_to": own_id("wordpress", parent) if parent not in ("", "0") else None,
+            "reply_to": parent if parent != "0" else None,
         },
         _RULINGS.get(status),
+        system="wordpress",
     )
 
 

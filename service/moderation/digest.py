@@ -27,7 +27,7 @@ def send_digests(plan: DigestPlan, services: Services, write: Write) -> int:
     now = services.clock().astimezone(plan.zone)
     if now.hour < plan.hour:
         return 0
-    accepted, post_to_room, send_mail = 0, services.post_to_room, services.send_mail
+    accepted, post_to_chat, send_mail = 0, services.post_to_chat, services.send_mail
 
     def send(name: str, user: User | None, post: Callable[[str, Written], Sent]) -> bool:
         """Send a digest of the user's sites, of all sites for the chat room."""
@@ -52,8 +52,8 @@ def send_digests(plan: DigestPlan, services: Services, write: Write) -> int:
         )
         return sent.problem is None
 
-    if post_to_room is not None:
-        accepted += send("room", None, lambda _, written: post_to_room(written.text))
+    if post_to_chat is not None:
+        accepted += send("room", None, lambda _, written: post_to_chat(written.text))
     if send_mail is None:
         return accepted
     for user in services.users.all():

@@ -1,5 +1,7 @@
 """Creates and revokes the URLs that platforms post to."""
 
+from collections.abc import Callable, Mapping
+
 from service.domain.comment import SiteId
 from service.domain.delivery import InboundHook, Platform
 from service.domain.errors import NotFoundError, invalid_input
@@ -22,20 +24,17 @@ def add_hook(
 
     Raises `NotFoundError`, and `InvalidInputError` for the secret, also if the platform makes it.
     """
-    if secret is not None:
+    make, check = _SECRETS.get(platform, (str, _check_length))
+    if secret is None:
+        secret = make(services.new_secret())
+    else:
         secret = secret.strip()
-        _check(secret, platform)
-    elif platform is Platform.CORAL:
-        raise invalid_input(
-            "secret",
-            "is missing, and this platform makes it itself",
-            "enter the webhook there first, with any address, and give its secret here",
-        )
+        check(secret)
     hook = InboundHook(
         id=services.new_id("hook"),
         site_id=site_id,
         platform=platform,
-        secret=_new_secret(platform, services) if secret is None else secret,
+        secret=secret,
         created_at=services.clock(),
     )
     services.inbound.add(hook, act=make_act(services, actor=actor, act="add hook", subject=hook.id))
@@ -65,24 +64,37 @@ def revoke_hook(hook_id: str, services: Services, *, actor: str) -> InboundHook:
     return services.inbound.revoke(hook_id, at=act.at, act=act)
 
 
-def _new_secret(platform: Platform, services: Services) -> str:
-    if platform is Platform.STATIC_FORM:
-        return ""
-    secret = services.new_secret()
-    return make_webhook_secret(secret) if platform is Platform.STANDARD else secret
-
-
-def _check(secret: str, platform: Platform) -> None:
-    if platform is Platform.STATIC_FORM:
-        raise invalid_input("secret", "is of no use: nobody signs a form", "leave it out")
-    if platform is Platform.STANDARD:
-        try:
-            webhook_key(secret)
-        except ValueError as error:
-            raise invalid_input("secret", "is no Standard Webhooks secret", str(error)) from None
-    elif not _MIN_SECRET_CHARS <= len(secret) <= _MAX_SECRET_CHARS or not secret.isprintable():
+def _check_length(secret: str) -> None:
+    if not _MIN_SECRET_CHARS <= len(secret) <= _MAX_SECRET_CHARS or not secret.isprintable():
         raise invalid_input(
             "secret",
             "is too short, too long or has unprintable characters",
             f"give {_MIN_SECRET_CHARS} to {_MAX_SECRET_CHARS} printable characters",
         )
+
+
+def _check_standard(secret: str) -> None:
+    try:
+        webhook_key(secret)
+    except ValueError as error:
+        raise invalid_input("secret", "is no Standard Webhooks secret", str(error)) from None
+
+
+def _require(_: str) -> str:
+    raise invalid_input(
+        "secret",
+        "is missing, and this platform makes it itself",
+        "enter the webhook there first, with any address, and give its secret here",
+    )
+
+
+def _refuse(_: str) -> None:
+    raise invalid_input("secret", "is of no use: nobody signs a form", "leave it out")
+
+
+# How a secret is made of random text, and how a given one is checked, where that is not as usual.
+_SECRETS: Mapping[Platform, tuple[Callable[[str], str], Callable[[str], None]]] = {
+    Platform.CORAL: (_require, _check_length),
+    Platform.STANDARD: (make_webhook_secret, _check_standard),
+    Platform.STATIC_FORM: (lambda _: "", _refuse),
+}

@@ -121,7 +121,7 @@ def _refused(error: Exception) -> Sent:
     return Sent(problem=f"{type(error).__name__} {code}".removesuffix(" 0"), retry=code < 500)
 
 
-def post_to_room(text: str, *, url: str, notifier: HttpSiteNotifier) -> Sent:
+def post_to_chat(text: str, *, url: str, notifier: HttpSiteNotifier) -> Sent:
     """Post a message to a chat room's webhook. Never raises.
 
     `{"text": …}` is the format of Slack and Mattermost, of Discord for URLs that end in `/slack`,

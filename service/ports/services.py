@@ -65,7 +65,7 @@ class Services:
     rate-limited clients, `second_factor_secret` those of second factors. `find_system(address)`
     returns the number of the autonomous system that announces an address, None if unknown.
     `entries_in_force` returns the allow and block entries, at most a second old; it is called once
-    per batch. `send_mail` and `post_to_room` send the daily digest within a time limit and never
+    per batch. `send_mail` and `post_to_chat` send the daily digest within a time limit and never
     raise; None if not configured.
     """
 
@@ -116,7 +116,7 @@ class Services:
     statements: StatementLinks
     digest_claims: DigestClaims
     send_mail: Callable[[Mail], Sent] | None = None
-    post_to_room: Callable[[str], Sent] | None = None
+    post_to_chat: Callable[[str], Sent] | None = None
     # Training.
     retrainings: RetrainingStore
     versions: VersionRegistry

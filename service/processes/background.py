@@ -206,7 +206,7 @@ def _days(number: int) -> timedelta | None:
 
 def _send_digests(wired: Wired) -> int:
     services = wired.services
-    if services.send_mail is None and services.post_to_room is None:
+    if services.send_mail is None and services.post_to_chat is None:
         return 0
     # Imported late: few installations send digests, and the pages' texts need memory.
     from service.moderation.digest import send_digests

@@ -22,7 +22,7 @@ class Observation(NamedTuple):
 
 
 class Detector:
-    """Makes a function a detector; the function's name is the name of the signal."""
+    """A decorator that makes a function a detector; its name is the name of the signal."""
 
     def __init__(self, observe: Callable[[Comment, History], Observation | None]) -> None:
         self.name = observe.__name__
@@ -32,6 +32,3 @@ class Detector:
         """Return the signal of this comment, or None if there is none."""
         observation = self._observe(comment, history)
         return None if observation is None else observation.named(self.name)
-
-
-detector = Detector

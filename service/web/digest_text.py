@@ -1,4 +1,4 @@
-"""Text of the daily digest e-mail."""
+"""Text of the daily digest."""
 
 from service.domain.figures import Waiting
 from service.domain.user import DigestPlan, HeldSpam, Written

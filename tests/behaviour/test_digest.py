@@ -1,4 +1,4 @@
-"""Moderators are sent once a day how many comments wait, whatever mail servers and rooms do."""
+"""Moderators are sent once a day how many comments wait, whatever mail servers and chats do."""
 
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -24,7 +24,7 @@ MORNING = datetime(2026, 11, 26, 8, 0, tzinfo=UTC)
 
 @dataclass
 class Post:
-    """A mail server and a room that answer as they are told, and keep what they took."""
+    """A mail server and a chat room that answer as they are told, and keep what they took."""
 
     mails: list[Mail] = field(default_factory=list)
     posted: list[str] = field(default_factory=list)
@@ -47,7 +47,7 @@ def post():
 @pytest.fixture
 def services(post):
     sites = [make_site(), make_site(id="site-2", name="Other")]
-    made = make_services(sites=sites, send_mail=post.send, post_to_room=post.post)
+    made = make_services(sites=sites, send_mail=post.send, post_to_chat=post.post)
     made.clock.now = MORNING
     moderator(made, "Ola")
     return made

@@ -1,5 +1,6 @@
 """Every text of the pages is there in every language, with the same placeholders."""
 
+import io
 import re
 from collections import Counter
 from collections.abc import Iterable
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 from babel.messages.catalog import Catalog
 from babel.messages.extract import extract_from_dir
-from babel.messages.pofile import read_po
+from babel.messages.pofile import read_po, write_po
 
 SERVICE = Path(__file__).parents[2] / "service"
 WEB = SERVICE / "web"
@@ -55,6 +56,14 @@ def test_every_text_is_translated_and_nothing_else(path, texts):
     assert texts - catalogue.keys() == set()
     assert catalogue.keys() - texts == set()
     assert untranslated == []
+
+
+@pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: path.stem)
+def test_the_file_is_as_make_messages_writes_it(path):
+    entries = io.BytesIO()
+    write_po(entries, read(path), width=100, omit_header=True, sort_output=True)
+
+    assert path.read_bytes().endswith(b"\n\n" + entries.getvalue()), "run `make messages`"
 
 
 @pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: path.stem)

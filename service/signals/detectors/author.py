@@ -7,7 +7,7 @@ from service.domain.decision import Ruling
 from service.domain.sender import History
 from service.domain.text import Phrase
 from service.signals.cues import Cue, find_cues
-from service.signals.detector import Observation, detector
+from service.signals.detector import Detector, Observation
 from service.signals.earlier import ACCOUNT, EMAIL, NAME, Key, decided_before
 from service.signals.hosts import host_of
 from service.signals.judged_text import judged_text
@@ -24,7 +24,7 @@ _MAX_WORDS = 45
 _MAX_OVERLAP = 0.3
 
 
-@detector
+@Detector
 def author_link(comment: Comment, _history: History) -> Observation | None:
     """Fire where the author's address is named like a shop and the text would fit any post."""
     if not _is_a_shops(comment) or not _is_bland(comment):
@@ -49,7 +49,7 @@ def _is_bland(comment: Comment) -> bool:
     return not specific and own <= praise and max(s.overlap for s in segments) <= _MAX_OVERLAP
 
 
-@detector
+@Detector
 def commercial_author_link(comment: Comment, _history: History) -> Observation | None:
     """Fire on an author's address named like a shop, whatever the text says.
 
@@ -70,7 +70,7 @@ _MIN_TRADE_WORDS = 2
 _SIGNED = wordset("loan keto poker prophet")
 
 
-@detector
+@Detector
 def keyword_author_name(comment: Comment, _history: History) -> Observation | None:
     """Fire on a name made of trade words, or that holds a web address.
 
@@ -106,7 +106,7 @@ def _is_a_shops(comment: Comment) -> bool:
 _MAX_LABELS = 5
 
 
-@detector
+@Detector
 def throwaway_mail(comment: Comment, _history: History) -> Observation | None:
     """Fire on a mail domain of the built-in list, or of an imported one that is not too old."""
     found = listed(
@@ -123,7 +123,7 @@ def throwaway_mail(comment: Comment, _history: History) -> Observation | None:
     )
 
 
-@detector
+@Detector
 def listed_address(comment: Comment, _history: History) -> Observation | None:
     """Fire on an address that a list of networks holds, less the older the list was."""
     return listed(comment, ListKind.NETWORKS, what=Phrase("comes from an address"))
@@ -140,7 +140,7 @@ _REACTIONS = {
 _SOURCE = Key(Phrase("from the same site"), lambda h: h.domains, min_decisions=2.1, dissent=5.0)
 
 
-@detector
+@Detector
 def wordless_reaction(comment: Comment, history: History) -> Observation | None:
     """Fire on a like, a repost or a mention without words, unless its source was rejected."""
     if comment.kind is None or judged_text(comment).text.strip():

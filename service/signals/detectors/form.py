@@ -4,7 +4,7 @@ from service.domain.comment import Comment
 from service.domain.form import FormToken
 from service.domain.sender import History
 from service.domain.text import Phrase
-from service.signals.detector import Observation, detector
+from service.signals.detector import Detector, Observation
 
 # Chosen by hand: no data tell how long forms were open. Nobody loads a page, finds the form, writes
 # and sends within three seconds; text that was pasted takes a few more.
@@ -13,7 +13,7 @@ _HASTY = 8.0
 _SLOWLY_WRITTEN_CHARS = 300
 
 
-@detector
+@Detector
 def too_fast(comment: Comment, _history: History) -> Observation | None:
     """Fire on a form sent within 3 s of the page's loading, 8 s for a long text.
 
@@ -30,7 +30,7 @@ def too_fast(comment: Comment, _history: History) -> Observation | None:
     )
 
 
-@detector
+@Detector
 def honeypot_filled(comment: Comment, _history: History) -> Observation | None:
     """Fire where the site says that a hidden field came back filled in."""
     if not comment.form.honeypot_filled:
@@ -45,7 +45,7 @@ _LONG_CHARS = 120
 _PARTLY_TOLD = 0.3
 
 
-@detector
+@Detector
 def nothing_typed(comment: Comment, _history: History) -> Observation | None:
     """Fire on a long text although the form counted no key, no paste, no touch, no other input.
 
@@ -70,7 +70,7 @@ def nothing_typed(comment: Comment, _history: History) -> Observation | None:
     )
 
 
-@detector
+@Detector
 def driven_browser(comment: Comment, _history: History) -> Observation | None:
     """Fire where the browser that filled in the form says that a program drives it."""
     behaviour = comment.form.behaviour
@@ -93,7 +93,7 @@ _SEEN = {
 }
 
 
-@detector
+@Detector
 def misused_form_token(comment: Comment, _history: History) -> Observation | None:
     """Fire on a replayed or forged token, weakly on one of another page of the site."""
     return _SEEN.get(comment.form.token) if comment.form.token else None

@@ -4,7 +4,7 @@ from service.domain.comment import Comment, Edit
 from service.domain.decision import BY_STAFF, Ruling
 from service.domain.sender import Conduct, History, TrackRecord
 from service.domain.text import N_, Phrase
-from service.signals.detector import Observation, detector
+from service.signals.detector import Detector, Observation
 from service.signals.earlier import (
     ACCOUNT,
     COPY,
@@ -27,7 +27,7 @@ from service.signals.offers import offers, pitches, promises
 from service.signals.view import uncommon_links
 
 
-@detector
+@Detector
 def rejected_person_before(comment: Comment, history: History) -> Observation | None:
     """Fire where decisions on e-mail address, account or name lean to rejecting."""
     return decided_before(Ruling.REJECT, comment, history, EMAIL, ACCOUNT, NAME)
@@ -37,7 +37,7 @@ _OF_REMARKS = (TRUSTED_EMAIL, TRUSTED_ACCOUNT)
 _OF_OFFERS = (OFFERED_BY_EMAIL, OFFERED_BY_ACCOUNT)
 
 
-@detector
+@Detector
 def approved_person_before(comment: Comment, history: History) -> Observation | None:
     """Fire where decisions on e-mail address or account lean to approving; names do not count.
 
@@ -48,19 +48,19 @@ def approved_person_before(comment: Comment, history: History) -> Observation | 
 
 
 # For a person who has decisions of their own these say more than those on neighbours.
-@detector
+@Detector
 def rejected_address_before(comment: Comment, history: History) -> Observation | None:
     """Fire where decisions on the address or its network lean to rejecting."""
     return None if is_known(history) else decided_before(Ruling.REJECT, comment, history, *SHARED)
 
 
-@detector
+@Detector
 def approved_address_before(comment: Comment, history: History) -> Observation | None:
     """Fire where decisions on the address or its network lean to approving."""
     return None if is_known(history) else decided_before(Ruling.APPROVE, comment, history, *SHARED)
 
 
-@detector
+@Detector
 def rejected_mail_domain_before(comment: Comment, history: History) -> Observation | None:
     """Fire where decisions on the domain of the e-mail address lean to rejecting."""
     return (
@@ -68,13 +68,13 @@ def rejected_mail_domain_before(comment: Comment, history: History) -> Observati
     )
 
 
-@detector
+@Detector
 def rejected_copy_before(comment: Comment, history: History) -> Observation | None:
     """Fire where decisions on near-copies of the text lean to rejecting."""
     return decided_before(Ruling.REJECT, comment, history, COPY)
 
 
-@detector
+@Detector
 def rejected_target_before(comment: Comment, history: History) -> Observation | None:
     """Fire where decisions on comments that link to the same domain lean to rejecting.
 
@@ -100,7 +100,7 @@ _SAME_ADDRESS_HOUR = N_("came with %(n)s others from the same address within an 
 _SAME_ADDRESS_DAY = N_("came with %(n)s others from the same address within a day")
 
 
-@detector
+@Detector
 def sender_burst(comment: Comment, history: History) -> Observation | None:
     """Fire on an e-mail address or an address that sends more than people do.
 
@@ -134,7 +134,7 @@ _LINKED_HOUR = N_("came with %(n)s others that link to the same domain within an
 _LINKED_DAY = N_("came with %(n)s others that link to the same domain within a day")
 
 
-@detector
+@Detector
 def copy_burst(comment: Comment, history: History) -> Observation | None:
     """Fire on others' near-copies, or on links to one domain, that come more often than by chance.
 
@@ -171,7 +171,7 @@ _OF_EMAIL = N_(
 )
 
 
-@detector
+@Detector
 def offer_after_remarks(comment: Comment, history: History) -> Observation | None:
     """Fire on a commercial link or a product where four approvals or more showed none.
 
@@ -212,7 +212,7 @@ _ADDED = {
 }
 
 
-@detector
+@Detector
 def added_by_edit(comment: Comment, _history: History) -> Observation | None:
     """Fire where an edit added a link or an offer to what was approved or judged ham."""
     if comment.edit not in _ADDED:
@@ -222,7 +222,7 @@ def added_by_edit(comment: Comment, _history: History) -> Observation | None:
     return Observation(strength=strength, reason=approved if by_person else let_through)
 
 
-@detector
+@Detector
 def rejected_before_edit(comment: Comment, _history: History) -> Observation | None:
     """Fire on an edit of what a person rejected; a person looks at it (`service/scoring`)."""
     if comment.edit is not Edit.REJECTED:
@@ -234,7 +234,7 @@ def rejected_before_edit(comment: Comment, _history: History) -> Observation | N
 _QUIET_DAYS, _LONG_QUIET_DAYS = 120, 240
 
 
-@detector
+@Detector
 def dormant_account(comment: Comment, history: History) -> Observation | None:
     """Fire on an offer, the first of its account here, after four months without a comment."""
     conduct = history.conduct
@@ -252,7 +252,7 @@ def dormant_account(comment: Comment, history: History) -> Observation | None:
 _FEW = 2
 
 
-@detector
+@Detector
 def product_pitch(comment: Comment, history: History) -> Observation | None:
     """Fire on "we built it for exactly this" by an account that no person let offer anything.
 

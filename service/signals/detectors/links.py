@@ -3,7 +3,7 @@
 from service.domain.comment import Comment, ListKind
 from service.domain.sender import History
 from service.domain.text import Phrase
-from service.signals.detector import Observation, detector
+from service.signals.detector import Detector, Observation
 from service.signals.hosts import host_of
 from service.signals.links import Link
 from service.signals.listings import listed
@@ -13,7 +13,7 @@ from service.signals.wordlists import word_list
 _SHORTENERS = word_list("shorteners")
 
 
-@detector
+@Detector
 def shortened_link(comment: Comment, _history: History) -> Observation | None:
     """Fire on links through a public shortener; its name alone is no link."""
     links = [link for link in view_of(comment).open_links if _is_shortened(link)]
@@ -32,7 +32,7 @@ def _is_shortened(link: Link) -> bool:
     return len(path.strip("/")) > 1
 
 
-@detector
+@Detector
 def listed_domain(comment: Comment, _history: History) -> Observation | None:
     """Fire on a linked domain that a list of domains holds, less the older the list was."""
     return listed(comment, ListKind.DOMAINS, what=Phrase("links to a domain"))

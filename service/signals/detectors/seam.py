@@ -15,7 +15,7 @@ from service.domain.comment import Comment
 from service.domain.sender import History
 from service.domain.text import N_, Phrase
 from service.signals.cues import Cue
-from service.signals.detector import Observation, detector
+from service.signals.detector import Detector, Observation
 from service.signals.segments import Segment, segments_of
 from service.signals.view import spans_of
 
@@ -200,7 +200,7 @@ _MOST_LOG_ODDS = 30.0
 _MIN_REMARK_CHARS = 14
 
 
-@detector
+@Detector
 def abrupt_shift(comment: Comment, _history: History) -> Observation | None:
     """Fire where neighbouring parts of a comment are a remark and an advertisement."""
     segments = segments_of(comment)

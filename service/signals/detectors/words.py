@@ -8,7 +8,7 @@ from service.domain.sender import History
 from service.domain.text import Phrase, unescape
 from service.domain.unseen import ROWS
 from service.signals.cues import Cue
-from service.signals.detector import Observation, detector
+from service.signals.detector import Detector, Observation
 from service.signals.hosts import is_closed_reference
 from service.signals.offers import has_commercial_address
 from service.signals.text import Range, inside
@@ -16,7 +16,7 @@ from service.signals.view import TextView, is_about, spans_of, view_of
 from service.signals.wordlists import wordset
 
 
-@detector
+@Detector
 def offered_vice(comment: Comment, _history: History) -> Observation | None:
     """Fire on a trade that lives on spam, where a link, a contact or the author's URL leads on.
 
@@ -50,7 +50,7 @@ _MOST_WORDS = 15
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
 
 
-@detector
+@Detector
 def plain_advertisement(comment: Comment, history: History) -> Observation | None:
     """Fire on a short text with a trade that lives on spam and a way to it, not on one's own story.
 
@@ -139,7 +139,7 @@ def _may_address_machine(text: str, words: Set[str]) -> bool:
     )
 
 
-@detector
+@Detector
 def prompt_injection(comment: Comment, _history: History) -> Observation | None:
     """Fire on instructions or false notes meant for a machine, unless the writer quotes them."""
     view = view_of(comment)
@@ -157,7 +157,7 @@ def prompt_injection(comment: Comment, _history: History) -> Observation | None:
     )
 
 
-@detector
+@Detector
 def unseen_text(comment: Comment, _history: History) -> Observation | None:
     """Fire on characters that no person sees; a person looks at it (`service/scoring`).
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 from service.domain.comment import Comment
 from service.domain.sender import History
 from service.domain.text import Phrase
-from service.signals.detector import Observation, detector
+from service.signals.detector import Detector, Observation
 from service.signals.judged_text import may_come_by_mail
 from service.signals.text import LATIN_LETTER, LOOK_ALIKES, MIXED, OTHER_LETTER, Range, inside
 from service.signals.view import TextView, spans_of, view_of
@@ -17,7 +17,7 @@ _MIN_WORD_CHARS = 4
 _WITH_ENDING = re.compile(r"[A-Za-z][a-z]*[A-Z][A-Za-z]*[\u0430-\u045f\u0491]{1,4}")
 
 
-@detector
+@Detector
 def mixed_script_words(comment: Comment, _history: History) -> Observation | None:
     """Fire on Latin words with look-alike letters inside, not on units or grammatical endings."""
     view = view_of(comment)
@@ -51,7 +51,7 @@ _CLOSING = {'"': '"”“', "“": '”"', "„": '“”"', "«": "»", "”": 
 _MIN_CHARS = 60
 
 
-@detector
+@Detector
 def stray_quotation_mark(comment: Comment, _history: History) -> Observation | None:
     """Fire on a text wrapped whole in one pair of quotation marks, or opened and never closed."""
     start = len(comment.text) - len(comment.text.lstrip())
@@ -79,7 +79,7 @@ _ENDS_INSIDE = ",'’"
 _LINK_STARTS = ("http", "www.")
 
 
-@detector
+@Detector
 def broken_lines(comment: Comment, _history: History) -> Observation | None:
     """Fire on lines of ordinary length that break in a sentence and go on in lower case.
 

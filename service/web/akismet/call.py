@@ -2,17 +2,25 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from flask import Request
+from flask import request
 
-from service.domain.comment import MAX_NAME_CHARS, MAX_TEXT_BYTES, MAX_URL_CHARS, Lane
+from service.domain.comment import (
+    MAX_NAME_CHARS,
+    MAX_TEXT_BYTES,
+    MAX_URL_CHARS,
+    Author,
+    CommentKind,
+    FormEvidence,
+    Lane,
+    Post,
+)
 from service.domain.site import Site, SiteKey
 from service.domain.text import unslash
 from service.ports.comments import NewComment
 from service.web.akismet.forms import FIELD, FILLED, behaviour_of, read_form, read_json
-from service.web.api import intake
-from service.web.api.schemas import AuthorRequest, CommentRequest, FormRequest, PostRequest
+from service.web.api.intake import receive
 from service.web.edge.current import services
 from service.web.edge.errors import TooLargeError
 from service.web.edge.fields import cut, known_date, read_any_moment, valid_address, valid_email
@@ -58,7 +66,7 @@ class AkismetCall:
         return self.is_wordpress and self.name == "comment-check" and not self.recheck
 
 
-def read_fields(request: Request) -> dict[str, str]:
+def read_fields() -> dict[str, str]:
     """Return the fields of body and query; the body takes precedence.
 
     Raises `TooLargeError`, `UnreadableRequestError` or `InvalidInputError` for an invalid body.
@@ -101,39 +109,38 @@ def new_comment(call: AkismetCall, site: Site) -> NewComment:
     """
     fields = call.fields
     parent, filled = shown(fields, "comment_parent"), fields.get(FILLED)
-    # Not validated, because clients send what others typed.
-    given = CommentRequest.model_construct(
+    comment = receive(
+        site,
+        services,
+        address=valid_address(fields.get("user_ip", "")),
+        email=valid_email(_clean(call, "comment_author_email")),
+        token=None if call.is_test else fields.get(FIELD),
         text=read_text(call),
         # A message or a registration belongs to no post. The protocol has no excerpt, so the
         # post's tags are used.
-        post=None
+        post=Post()
         if fields.get("comment_type") in _TO_SOMEBODY
-        else PostRequest.model_construct(
+        else Post(
             url=cut(shown(fields, "permalink"), MAX_URL_CHARS),
             excerpt=shown(fields, "comment_context"),
             published_at=known_date(read_any_moment(fields.get("comment_post_modified_gmt", ""))),
         ),
-        author=AuthorRequest.model_construct(
+        author=Author(
             name=cut(_clean(call, "comment_author"), MAX_NAME_CHARS),
             url=cut(_clean(call, "comment_author_url"), MAX_URL_CHARS),
-            email=valid_email(_clean(call, "comment_author_email")),
         ),
-        form=FormRequest.model_construct(
+        form=FormEvidence(
             honeypot_filled=None if filled is None else filled == "true",
-            token=None if call.is_test else fields.get(FIELD),
+            behaviour=behaviour_of(fields),
         ),
-        address=valid_address(fields.get("user_ip", "")),
         written_at=known_date(read_any_moment(fields.get("comment_date_gmt", ""))),
         user_agent=cut(shown(fields, "user_agent"), 1_000),
         reply_to=None if parent == "0" else cut(parent, 200),
-        comment_type=fields.get("comment_type"),
+        kind=CommentKind.read(fields.get("comment_type")),
     )
-    new = intake.new_comment(given, site, services, lane=Lane.INTERACTIVE, key=None)
-    form = new.comment.form
-    form = replace(form, behaviour=form.behaviour or behaviour_of(fields))
-    is_repeatable = new.comment.written_at is not None and not call.is_test
-    key = f"akismet:{new.comment.fingerprint()}" if is_repeatable else None
-    return replace(new, comment=replace(new.comment, form=form), idempotency_key=key)
+    keep = not call.is_test
+    key = f"akismet:{comment.fingerprint()}" if keep and comment.written_at is not None else None
+    return NewComment(comment=comment, lane=Lane.INTERACTIVE, idempotency_key=key, keep=keep)
 
 
 def read_text(call: AkismetCall) -> str:

@@ -92,7 +92,7 @@ def identify_akismet() -> None:
     name = request.path.rpartition("/")[2]
     if name not in _CALLS:
         return
-    fields = read_fields(request)
+    fields = read_fields()
     secret = presented_key(name, fields, request.environ.get("HTTP_HOST", ""))
     if secret is None:
         return

@@ -4,7 +4,6 @@ import logging
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 from datetime import timedelta
 
 from flask import Response, current_app, g
@@ -109,7 +108,7 @@ def _judge(call: AkismetCall, site: Site, *, until: float) -> Case:
     `until` is a time of `time.perf_counter`. If it cannot be judged by then, the case is returned
     at once: see `keep_in_line`.
     """
-    new = replace(new_comment(call, site), keep=not call.is_test)
+    new = new_comment(call, site)
     known = _find_known(new, site) if call.recheck and not call.is_test else None
     if known is None:
         return keep_until(new, site, until)

@@ -5,6 +5,7 @@ import time
 from contextlib import suppress
 from dataclasses import replace
 from http import HTTPStatus
+from typing import Any
 
 from flask import request
 
@@ -33,6 +34,7 @@ from service.web.edge.admission import USUAL_PATIENCE_SECONDS
 from service.web.edge.auth import current_site
 from service.web.edge.current import services, waiter
 from service.web.edge.errors import EdgeError, TooLargeError, problem_of
+from service.web.edge.fields import cut
 from service.web.edge.headers import note_comments
 from service.web.edge.operation import JSON, SINGLE_BODY_BYTES, operation, validate
 from service.web.edge.overload import keep_in_line
@@ -162,29 +164,23 @@ def new_comment(
     given: schemas.CommentRequest, site: Site, services: Services, *, lane: Lane, key: str | None
 ) -> NewComment:
     """Return the comment to store, with address and e-mail replaced by keyed hashes."""
-    post, author = given.post or schemas.PostRequest(), given.author or schemas.AuthorRequest()
-    form = given.form or schemas.FormRequest()
-    comment = Comment(
-        id=CommentId(services.new_id("com")),
-        site_id=site.id,
+    post, author = (
+        {name: value for name, value in one or () if value not in (None, "")}
+        for one in (given.post, given.author)
+    )
+    form = dict(given.form or ())
+    # The full text is used if there is no excerpt.
+    post.setdefault("excerpt", post.pop("text", None))
+    comment = receive(
+        site,
+        services,
+        address=given.address,
+        email=author.pop("email", None),
+        token=form.pop("token", None),
         text=given.text,
-        received_at=services.clock(),
-        post=Post(
-            url=post.url or None,
-            title=post.title or None,
-            excerpt=(post.excerpt or post.text or "")[:MAX_EXCERPT_CHARS] or None,
-            published_at=post.published_at,
-        ),
-        author=Author(
-            name=author.name or None,
-            url=author.url or None,
-            account_id=author.account_id or None,
-            account_age_days=author.account_age_days,
-            trust_level=author.trust_level,
-        ),
-        form=FormEvidence(
-            seconds_on_page=form.seconds_on_page, honeypot_filled=form.honeypot_filled
-        ),
+        post=Post(**post),
+        author=Author(**author),
+        form=FormEvidence(**form),
         site_comment_id=given.site_comment_id,
         written_at=given.written_at,
         language=given.language,
@@ -192,9 +188,29 @@ def new_comment(
         reply_to=given.reply_to or None,
         kind=CommentKind.read(given.comment_type),
     )
-    comment = with_sender(comment, services, address=given.address, email=author.email)
-    comment = with_token(comment, form.token, services)
     return NewComment(comment=comment, lane=lane, idempotency_key=key, keep=given.keep is not False)
+
+
+def receive(
+    site: Site,
+    services: Services,
+    *,
+    post: Post,
+    address: str | None = None,
+    email: str | None = None,
+    token: str | None = None,
+    **values: Any,
+) -> Comment:
+    """Return a comment that arrived now; `values` are the other fields of `Comment`."""
+    comment = Comment(
+        id=CommentId(services.new_id("com")),
+        site_id=site.id,
+        received_at=services.clock(),
+        post=replace(post, excerpt=cut(post.excerpt, MAX_EXCERPT_CHARS)),
+        **values,
+    )
+    comment = with_sender(comment, services, address=address, email=email)
+    return with_token(comment, token, services)
 
 
 def keep_until(new: NewComment, site: Site, until: float) -> Case:

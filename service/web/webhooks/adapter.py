@@ -149,17 +149,19 @@ def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def serve_events(read: Read, *, id_header: str) -> Callable[[Received], ResponseReturnValue]:
+def serve_events(
+    read: Read, *, id_header: str | None = None
+) -> Callable[[Received], ResponseReturnValue]:
     """Return `Adapter.serve` for a platform that sends events.
 
-    `id_header` has a delivery's id. The status is 2xx for every valid request, because platforms
-    disable hooks that fail.
+    `id_header` has a delivery's id, if it has one. The status is 2xx for every valid request,
+    because platforms disable hooks that fail.
     """
 
     def serve(received: Received) -> ResponseReturnValue:
         # Most platforms do not sign the id's header, so the signed body is remembered too.
         body = f"body:{hashlib.sha256(received.body).hexdigest()}"
-        delivery_id = request.headers.get(id_header)
+        delivery_id = request.headers.get(id_header) if id_header else None
         names = [body, f"id:{delivery_id}"] if delivery_id else [body]
         now = services.clock()
         since = now - _REMEMBERED

@@ -6,8 +6,9 @@ import logging
 from flask import g
 from flask.typing import ResponseReturnValue
 
-from service.domain.comment import Label
+from service.domain.comment import Author, Label, Post
 from service.domain.decision import Mode
+from service.domain.delivery import Platform
 from service.domain.verdict import Outcome
 from service.moderation.delivering import plain_answer
 from service.web.api.intake import keep_until, unjudged
@@ -19,7 +20,6 @@ from service.web.webhooks.payload import as_comment, own_id, read_json
 
 log = logging.getLogger(__name__)
 
-_NAME = "coral"
 # From the request's arrival.
 WAIT_BUDGET_SECONDS = 0.4
 # Coral's own moderators are not moderated.
@@ -46,14 +46,14 @@ def serve(received: Received) -> ResponseReturnValue:
     if not text or author.text("role") in _TRUSTED:
         return NO_OPINION
     # Coral sends no id. The same body is the same comment.
-    key = f"coral:{hashlib.sha256(received.body).hexdigest()}"
+    key = own_id(Platform.CORAL, hashlib.sha256(received.body).hexdigest())
     new = as_comment(
         received.site,
-        text=text,
-        post_url=payload.of("story").text("url"),
-        author_id=author.id("id"),
-        reply_to=own_id(_NAME, parent) if parent else None,
-        idempotency_key=key,
+        text,
+        post=Post(url=payload.of("story").text("url")),
+        author=Author(account_id=author.id("id")),
+        reply_to=own_id(Platform.CORAL, parent) if parent else None,
+        key=key,
     )
     if received.site.settings.mode is Mode.OBSERVE:
         added, _ = keep_in_line(new)

@@ -1,9 +1,12 @@
 """Discourse: judges the posts of its topics, follows edits and deletions."""
 
+from collections.abc import Mapping
 from urllib.parse import quote
 
 from flask import request
 
+from service.domain.comment import MOST_TRUST, Author, Post
+from service.domain.delivery import Platform
 from service.domain.site import Site
 from service.ports.comments import NewComment
 from service.web.edge.current import services
@@ -20,10 +23,11 @@ from service.web.webhooks.adapter import (
 from service.web.webhooks.html_text import html_to_text
 from service.web.webhooks.payload import Members, as_comment, own_id, read_json, require
 
-_NAME = "discourse"
 _SHOWN = frozenset({"post_created", "post_edited", "post_recovered"})
 # Other types are moderators' notes, whispers and posts by the forum.
 _ORDINARY_POST = 1
+# Other levels are unknown.
+_TRUST: Mapping[str | None, int] = {str(level): level for level in range(MOST_TRUST + 1)}
 
 
 def read(received: Received) -> Event | None:
@@ -33,7 +37,7 @@ def read(received: Received) -> Event | None:
         return None
     # Discourse sends JSON, whatever content type is chosen there.
     post = read_json(received.body).of("post")
-    site_comment_id = own_id(_NAME, require(post.id("id"), "post.id"))
+    site_comment_id = own_id(Platform.DISCOURSE, require(post.id("id"), "post.id"))
     is_deleted = event == "post_destroyed" or bool(post.get("deleted_at"))
     if event == "post_recovered":
         # The post is visible again, so an applied rejection is over.
@@ -76,11 +80,12 @@ def _read_comment(post: Members, site_comment_id: str, site: Site) -> NewComment
         # `raw` is Markdown, `cooked` is HTML.
         text=post.text("raw") or html_to_text(post.text("cooked") or ""),
         site_comment_id=site_comment_id,
-        post_url=_topic_url(post),
-        post_title=post.text("topic_title"),
-        author_name=post.text("name") or post.text("username"),
-        author_id=post.id("user_id"),
-        author_trust=post.get("trust_level"),
+        post=Post(url=_topic_url(post), title=post.text("topic_title")),
+        author=Author(
+            name=post.text("name") or post.text("username"),
+            account_id=post.id("user_id"),
+            trust_level=_TRUST.get(post.id("trust_level")),
+        ),
         written_at=post.moment("updated_at") or post.moment("created_at"),
     )
 

@@ -7,6 +7,8 @@ import re
 
 from flask import request
 
+from service.domain.comment import Author, Post
+from service.domain.delivery import Platform
 from service.domain.site import Site
 from service.ports.comments import NewComment
 from service.web.webhooks.adapter import (
@@ -21,7 +23,6 @@ from service.web.webhooks.adapter import (
 )
 from service.web.webhooks.payload import Members, as_comment, own_id, read_json_or_form, require
 
-_NAME = "github"
 # GitHub's API cannot hide threads, so decisions on threads are not applied.
 _THREADS = "github-thread"
 # By event: the payload's members with the text and with its subject.
@@ -58,7 +59,8 @@ def read(received: Received) -> Event | None:
     number = written.id("id")
     # GitHub's API hides comments by node id.
     node = written.text("node_id") or (f"{event}-{number}" if number else None)
-    site_comment_id = own_id(_THREADS if is_thread else _NAME, require(node, f"{member}.node_id"))
+    prefix = _THREADS if is_thread else Platform.GITHUB
+    site_comment_id = own_id(prefix, require(node, f"{member}.node_id"))
     if action == "deleted":
         return Deleted(site_comment_id=site_comment_id)
     trusted = written.text("author_association") in _TRUSTED
@@ -80,12 +82,13 @@ def _read_comment(written: Members, post: Members, site_comment_id: str, site: S
         site,
         text="\n\n".join(filter(None, words)),
         site_comment_id=site_comment_id,
-        post_url=post.text("html_url"),
-        post_title=post.text("title") or post.text("name"),
-        post_excerpt=_own_words(post.text("body") or post.text("description") or "") or None,
-        post_published_at=post.moment("created_at"),
-        author_name=user.text("login"),
-        author_id=user.id("id"),
+        post=Post(
+            url=post.text("html_url"),
+            title=post.text("title") or post.text("name"),
+            excerpt=_own_words(post.text("body") or post.text("description") or ""),
+            published_at=post.moment("created_at"),
+        ),
+        author=Author(name=user.text("login"), account_id=user.id("id")),
         written_at=written.moment("updated_at")
         or written.moment("submitted_at")
         or written.moment("created_at"),

@@ -2,8 +2,9 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 from urllib.parse import parse_qsl
 
 from service.domain.comment import (
@@ -11,14 +12,14 @@ from service.domain.comment import (
     MAX_TEXT_BYTES,
     MAX_TITLE_CHARS,
     MAX_URL_CHARS,
-    MOST_TRUST,
+    Author,
     Lane,
+    Post,
 )
 from service.domain.errors import invalid_input
 from service.domain.site import Site
 from service.ports.comments import NewComment
-from service.web.api.intake import new_comment
-from service.web.api.schemas import AuthorRequest, CommentRequest, PostRequest
+from service.web.api.intake import receive
 from service.web.edge import strict_json
 from service.web.edge.current import services
 from service.web.edge.errors import UnreadableRequestError
@@ -124,47 +125,24 @@ def cut_text(text: str) -> str:
 
 
 def as_comment(
-    site: Site,
-    *,
-    text: str,
-    site_comment_id: str | None = None,
-    post_url: str | None = None,
-    post_title: str | None = None,
-    post_excerpt: str | None = None,
-    post_published_at: datetime | None = None,
-    author_name: str | None = None,
-    author_id: str | None = None,
-    author_trust: Json = None,
-    written_at: datetime | None = None,
-    reply_to: str | None = None,
-    idempotency_key: str | None = None,
+    site: Site, text: str, *, post: Post, author: Author, key: str | None = None, **values: Any
 ) -> NewComment:
-    """Return a platform's comment. Fields that are too long are cut; a long URL is dropped.
+    """Return a platform's comment; `values` are the other fields of `Comment`.
 
-    Its lane is not bulk, because the comment is already public.
+    Fields that are too long are cut; a long URL is dropped. Its lane is not bulk, because the
+    comment is already public.
     """
-    # Not validated, because a platform cannot send less.
-    given = CommentRequest.model_construct(
+    name, account_id = cut(author.name, MAX_NAME_CHARS), cut(author.account_id, MAX_ID_CHARS)
+    comment = receive(
+        site,
+        services,
         text=cut_text(text),
-        post=PostRequest.model_construct(
-            url=post_url if post_url and len(post_url) <= MAX_URL_CHARS else None,
-            title=cut(post_title, MAX_TITLE_CHARS),
-            excerpt=post_excerpt,
-            published_at=post_published_at,
-        ),
-        author=AuthorRequest.model_construct(
-            name=cut(author_name, MAX_NAME_CHARS),
-            account_id=cut(author_id, MAX_ID_CHARS),
-            trust_level=_trust(author_trust),
-        ),
-        site_comment_id=site_comment_id,
-        written_at=written_at,
-        reply_to=reply_to,
+        post=replace(post, url=_short(post.url), title=cut(post.title, MAX_TITLE_CHARS)),
+        author=replace(author, url=_short(author.url), name=name, account_id=account_id),
+        **values,
     )
-    return new_comment(given, site, services, lane=Lane.INTERACTIVE, key=idempotency_key)
+    return NewComment(comment=comment, lane=Lane.INTERACTIVE, idempotency_key=key)
 
 
-def _trust(given: Json) -> int | None:
-    if isinstance(given, int) and not isinstance(given, bool) and 0 <= given <= MOST_TRUST:
-        return given
-    return None
+def _short(url: str | None) -> str | None:
+    return url if url and len(url) <= MAX_URL_CHARS else None

@@ -18,29 +18,34 @@ from tests.factories import NOW, SITE
 
 SECRET = "twenty random bytes, say"
 WHSEC = "whsec_" + base64.b64encode(bytes(range(32))).decode()
-HEADERS = {
-    Platform.CORAL: "X-Coral-Signature",
-    Platform.DISCOURSE: "X-Discourse-Event-Signature",
-    Platform.GITHUB: "X-Hub-Signature-256",
-}
 
 
-def hex_signature(body: bytes, secret: str = SECRET) -> str:
-    return "sha256=" + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
+def hex_signature(body: bytes, *secrets: str) -> str:
+    keys = [secret.encode() for secret in secrets or (SECRET,)]
+    return ", ".join(f"sha256={hmac.new(key, body, hashlib.sha256).hexdigest()}" for key in keys)
 
 
 def standard_headers(
-    body: bytes, *, message_id: str = "msg_1", at: int | None = None, secret: str = WHSEC
+    body: bytes, *secrets: str, message_id: str = "msg_1", at: int | None = None
 ) -> dict[str, str]:
     timestamp = str(int(NOW.timestamp()) if at is None else at)
-    key = base64.b64decode(secret.removeprefix("whsec_"))
+    keys = [base64.b64decode(one.removeprefix("whsec_")) for one in secrets or (WHSEC,)]
     signed = f"{message_id}.{timestamp}.".encode() + body
-    signature = base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
+    digests = [base64.b64encode(hmac.digest(key, signed, "sha256")).decode() for key in keys]
     return {
         "webhook-id": message_id,
         "webhook-timestamp": timestamp,
-        "webhook-signature": f"v1,{signature}",
+        "webhook-signature": " ".join(("v1a,AAAA", *(f"v1,{digest}" for digest in digests))),
     }
+
+
+SIGN: dict[Platform, Callable[..., dict[str, str]]] = {
+    Platform.CORAL: lambda *given: {"X-Coral-Signature": hex_signature(*given)},
+    Platform.DISCOURSE: lambda *given: {"X-Discourse-Event-Signature": hex_signature(*given)},
+    Platform.GITHUB: lambda *given: {"X-Hub-Signature-256": hex_signature(*given)},
+    Platform.STANDARD: standard_headers,
+}
+SECRETS = dict.fromkeys(Platform, SECRET) | {Platform.STANDARD: WHSEC}
 
 
 def add_hook(services: Services, platform: Platform, **changes: Any) -> str:
@@ -48,7 +53,7 @@ def add_hook(services: Services, platform: Platform, **changes: Any) -> str:
         "id": f"hook_{platform.value}",
         "site_id": SITE,
         "platform": platform,
-        "secret": WHSEC if platform is Platform.STANDARD else SECRET,
+        "secret": SECRETS[platform],
         "created_at": NOW,
     }
     services.inbound.add(InboundHook(**(values | changes)))
@@ -68,14 +73,14 @@ def send(services: Services, stranger: FlaskClient) -> Send:
         if services.inbound.get(f"hook_{platform.value}") is None:
             add_hook(services, platform)
         body = payload if isinstance(payload, bytes) else json.dumps(payload, indent=2).encode()
-        if platform is Platform.STANDARD:
-            signature = standard_headers(body, **changes)
-        else:
-            signature = {HEADERS[platform]: hex_signature(body)}
         return stranger.post(
             f"/hooks/hook_{platform.value}",
             data=body,
-            headers={"Content-Type": "application/json", **signature, **(headers or {})},
+            headers={
+                "Content-Type": "application/json",
+                **SIGN[platform](body, **changes),
+                **(headers or {}),
+            },
         )
 
     return deliver

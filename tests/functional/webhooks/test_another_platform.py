@@ -8,22 +8,22 @@ from tests.functional.commands import run_python
 
 ROOT = Path(__file__).parents[3]
 ADAPTER = '''
-"""Ghost: judges the comments of its posts."""
+"""Nowhere: judges the comments of its posts."""
 
+from service.domain.comment import Author, Post
 from service.web.webhooks.adapter import Adapter, Shown, serve_events, signed_in
 from service.web.webhooks.payload import as_comment, own_id, read_json, require
 
 
 def read(received):
     comment = read_json(received.body).of("comment")
-    number = own_id("ghost", require(comment.id("id"), "comment.id"))
+    number = own_id("nowhere", require(comment.id("id"), "comment.id"))
     text = require(comment.text("text"), "comment.text")
-    return Shown(new=as_comment(received.site, text=text, site_comment_id=number))
+    new = as_comment(received.site, text, post=Post(), author=Author(), site_comment_id=number)
+    return Shown(new=new)
 
 
-ADAPTER = Adapter(
-    verify=signed_in("X-Ghost-Signature"), serve=serve_events(read, id_header="X-Ghost-Event")
-)
+ADAPTER = Adapter(verify=signed_in("X-Nowhere-Signature"), serve=serve_events(read))
 '''
 PROGRAM = """
 from service.domain.delivery import Platform
@@ -34,14 +34,13 @@ from tests.functional.webhooks.conftest import add_hook, hex_signature, only_cas
 
 services = make_services()
 client = create_app(services, CONFIG, {}).test_client()
-hook = add_hook(services, Platform.GHOST)
+hook = add_hook(services, Platform.NOWHERE)
 body = b'{"comment": {"id": 7, "text": "My valve was stuck too."}}'
 
 
 def post(signature):
-    headers = {"Content-Type": "application/json", "X-Ghost-Event": "1"}
-    return client.post(f"/hooks/{hook}", data=body, headers=headers | {
-        "X-Ghost-Signature": signature}).status_code
+    headers = {"Content-Type": "application/json", "X-Nowhere-Signature": signature}
+    return client.post(f"/hooks/{hook}", data=body, headers=headers).status_code
 
 
 refused, taken = post(hex_signature(body + b" ")), post(hex_signature(body))
@@ -52,13 +51,13 @@ print(refused, taken, case.comment.site_comment_id, case.comment.text)
 
 def test_a_file_and_a_line_make_a_platform(tmp_path):
     shutil.copytree(ROOT / "service", tmp_path / "service")
-    (tmp_path / "service/web/webhooks/ghost.py").write_text(ADAPTER)
+    (tmp_path / "service/web/webhooks/nowhere.py").write_text(ADAPTER)
     values = tmp_path / "service/domain/delivery.py"
     line = '    GITHUB = "github"\n    STANDARD'
-    values.write_text(values.read_text().replace(line, f'    GHOST = "ghost"\n{line}', 1))
+    values.write_text(values.read_text().replace(line, f'    NOWHERE = "nowhere"\n{line}', 1))
 
     env = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
     done = run_python("-c", PROGRAM, env=env, cwd=tmp_path)
 
     assert done.stderr == ""
-    assert done.stdout == "401 202 ghost:7 My valve was stuck too.\n"
+    assert done.stdout == "401 202 nowhere:7 My valve was stuck too.\n"

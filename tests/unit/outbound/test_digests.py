@@ -16,7 +16,7 @@ from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, AuthResult
 
 from service.domain.user import Mail, Written
-from service.outbound.digests import MailServer, parse_mail_url, post_to_room, send_mail
+from service.outbound.digests import MailServer, parse_mail_url, post_to_chat, send_mail
 from tests.sites import running_site, with_status
 from tests.unit.outbound.conftest import certified, make_notifier, trusting
 
@@ -232,7 +232,7 @@ def test_a_room_is_told_in_one_line_of_json_that_commands_nobody():
         notifier = make_notifier(site, allow_networks=[LOOPBACK])
         url = f"http://127.0.0.1:{site.port}/hooks/secret"
 
-        said = post_to_room("3 comments wait <!channel> & more", url=url, notifier=notifier)
+        said = post_to_chat("3 comments wait <!channel> & more", url=url, notifier=notifier)
 
         [request] = site.received
     assert said.problem is None
@@ -246,7 +246,7 @@ def test_a_room_that_answers_otherwise_has_not_taken_it(status):
         notifier = make_notifier(site, allow_networks=[LOOPBACK])
 
         url = f"http://127.0.0.1:{site.port}/"
-        said = post_to_room("3 comments wait", url=url, notifier=notifier)
+        said = post_to_chat("3 comments wait", url=url, notifier=notifier)
 
     assert said.problem
     assert said.retry

@@ -12,7 +12,7 @@ from service.domain.sender import History, Record, TrackRecord
 from service.domain.verdict import Outcome, WeightKind
 from service.moderation.judging import judge_comments
 from service.ports.models import JudgingModel
-from service.scoring.conclude import HELD_BACK
+from service.scoring.conclude import _LEAST_AGREEING, HELD_BACK
 from service.scoring.weights import MOST_SET, SET_WEIGHTS, Cutoffs, LearntWeight, Weights
 from service.signals.detectors import DETECTORS
 from tests.factories import NOW, conclude_on, make_comment, make_signal
@@ -193,3 +193,4 @@ def test_a_fitted_weight_counts_except_for_a_history():
 def test_each_set_weight_is_of_a_detector_and_within_the_bound():
     assert set(SET_WEIGHTS) <= {detector.name for detector in DETECTORS}
     assert all(0.0 < abs(one.weight) <= MOST_SET for one in SET_WEIGHTS.values())
+    assert all(one.weight >= _LEAST_AGREEING for one in SET_WEIGHTS.values() if one.waits)
