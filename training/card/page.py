@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from training.card.figures import ALL, BLOGS, share
+from training.card.facts import ALL, BLOGS, share
 
 _RATES = ("0.001", "0.005", "0.01")
 _AUTHORED, _ALL_EVIDENCE = "authored", "all evidence"

@@ -11,7 +11,7 @@ from flask.typing import ResponseReturnValue
 from service.domain.comment import SiteId
 from service.domain.user import Permission
 from service.moderation.figures import FiguresCache
-from service.scoring.figures import MIN_COUNT, SHIFTED, Figures
+from service.scoring.period import MIN_COUNT, SHIFTED, Figures
 from service.web.api.figures import FIGURES, FiguresAnswer
 from service.web.edge.fields import is_id
 from service.web.edge.language import current_language

@@ -10,7 +10,7 @@ import pytest
 from models.card_figures import CARD_FILE, CARD_PAGE
 from models.registry import SHIPPED_DIR, Fusion, read_current_name
 from tests.unit.training.decided import make_example
-from training.card.figures import card_facts, part_facts
+from training.card.facts import card_facts, part_facts
 from training.card.fingerprint import fingerprint
 from training.card.page import card_page
 from training.fit.boundaries import FoundBoundaries

@@ -8,7 +8,7 @@ import pytest
 from service.domain.decision import Ruling
 from service.domain.figures import AuditCount, DayCount, FigureCounts, Scope, WaitingNow
 from service.domain.verdict import Outcome
-from service.scoring.figures import (
+from service.scoring.period import (
     MIN_VERDICTS,
     SHIFTED,
     Outcomes,
