@@ -1,5 +1,6 @@
 """Counts of comments: in a period of days, at one moment, by other cutoffs."""
 
+import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -53,13 +54,22 @@ class DayCount:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WaitingNow:
-    """The review queue now; `oldest` is when its oldest comment was received."""
+class QueueNow:
+    """The review queue now; `waited` are the seconds to the newest decisions of the period."""
 
     unsure: int = 0
     audited: int = 0
     reported: int = 0
-    oldest: datetime | None = None
+    oldest_seconds: float | None = None
+    waited: tuple[float, ...] = ()
+
+    @property
+    def waiting(self) -> int:
+        return self.unsure + self.audited + self.reported
+
+    @property
+    def median_seconds(self) -> float | None:
+        return statistics.median(self.waited) if self.waited else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,15 +85,14 @@ class AuditCount:
 class FigureCounts:
     """The counts behind all figures; `degraded` are unsure verdicts that lacked evidence.
 
-    `waited` are the seconds to the newest decisions on the review queue. `recent_scores` and
-    `earlier_scores` count verdicts of 7 days, and of the 28 before, by the bins of `P_SPAM_EDGES`.
+    `recent_scores` and `earlier_scores` count verdicts of 7 days, and of the 28 before, by the
+    bins of `P_SPAM_EDGES`.
     """
 
     days: tuple[DayCount, ...] = ()
     degraded: int = 0
-    waiting: WaitingNow = WaitingNow()
+    queue: QueueNow = QueueNow()
     audited: tuple[AuditCount, ...] = ()
-    waited: tuple[float, ...] = ()
     recent_scores: tuple[int, ...] = ()
     earlier_scores: tuple[int, ...] = ()
 

@@ -1,7 +1,6 @@
 """Figures of a period: outcomes, mistakes, the queue, shifted scores; shares with intervals."""
 
 import math
-import statistics
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -9,7 +8,7 @@ from datetime import date, datetime, timedelta
 from statistics import NormalDist
 
 from service.domain.decision import Ruling
-from service.domain.figures import FigureCounts, Scope
+from service.domain.figures import FigureCounts, QueueNow, Scope
 from service.domain.verdict import Outcome
 
 Interval = tuple[float, float]
@@ -111,24 +110,6 @@ class DayFigures:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QueueFigures:
-    """The review queue now, and how long people waited for decisions in the period.
-
-    Seconds are None in an empty queue and where nothing was decided.
-    """
-
-    unsure: int
-    audited: int
-    reported: int
-    oldest_seconds: float | None
-    median_seconds: float | None
-
-    @property
-    def waiting(self) -> int:
-        return self.unsure + self.audited + self.reported
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Mistakes:
     """Mistakes found in the audit sample, a random sample of ham and spam verdicts.
 
@@ -155,7 +136,7 @@ class Figures:
     degraded: int
     left_to_people: Share
     mistakes: Mistakes
-    queue: QueueFigures
+    queue: QueueNow
     stability: float | None
 
 
@@ -174,17 +155,7 @@ def figures_of(counts: FigureCounts, scope: Scope) -> Figures:
         degraded=counts.degraded,
         left_to_people=share_of(total.unsure, total.judged),
         mistakes=_mistakes(counts, total),
-        queue=QueueFigures(
-            unsure=counts.waiting.unsure,
-            audited=counts.waiting.audited,
-            reported=counts.waiting.reported,
-            oldest_seconds=(
-                (scope.until - counts.waiting.oldest).total_seconds()
-                if counts.waiting.oldest
-                else None
-            ),
-            median_seconds=statistics.median(counts.waited) if counts.waited else None,
-        ),
+        queue=counts.queue,
         stability=population_stability(counts.earlier_scores, counts.recent_scores),
     )
 

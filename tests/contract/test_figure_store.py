@@ -83,11 +83,11 @@ def test_the_queue_is_counted_by_why_a_comment_waits(stores):
     stores.reports.add(make_report(reported, Label.SPAM))
     rule(stores, keep(stores))
 
-    counts = stores.figures.count(scope())
+    queue = stores.figures.count(scope(until=NOW)).queue
 
-    assert (counts.waiting.unsure, counts.waiting.audited, counts.waiting.reported) == (2, 1, 1)
-    assert counts.waiting.oldest == NOW - DAY
-    assert stores.figures.count(scope(site_ids=(OTHER_SITE,))).waiting.oldest is None
+    assert (queue.waiting, queue.unsure, queue.audited, queue.reported) == (4, 2, 1, 1)
+    assert queue.oldest_seconds == DAY.total_seconds()
+    assert stores.figures.count(scope(site_ids=(OTHER_SITE,))).queue.oldest_seconds is None
 
 
 def test_the_audit_sample_is_counted_by_outcome_and_ruling_of_people(stores):
@@ -115,7 +115,8 @@ def test_people_waited_from_receiving_to_the_decision_in_force(stores):
     rule(stores, keep(stores, at=NOW - DAY), by=CAMPAIGN_POLICY)
     rule(stores, keep(stores, HAM, at=NOW - DAY))
 
-    assert stores.figures.count(scope()).waited == (2 * DAY.total_seconds(),)
+    queue = stores.figures.count(scope()).queue
+    assert queue.waited == (queue.median_seconds,) == (2 * DAY.total_seconds(),)
 
 
 def test_scores_are_counted_by_bins_of_the_last_week_and_the_weeks_before(stores):

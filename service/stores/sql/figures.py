@@ -13,10 +13,10 @@ from service.domain.figures import (
     Backlog,
     DayCount,
     FigureCounts,
+    QueueNow,
     ReviewPart,
     Scope,
     Waiting,
-    WaitingNow,
 )
 from service.domain.verdict import Outcome
 from service.stores.cursor import APPEAL_RANK, CHECK_RANK, REST_RANK, UNSURE_RANK
@@ -63,7 +63,7 @@ class FigureStore(SqlStore):
     """Counts comments for the figures, and waiting work for operators."""
 
     def count(self, scope: Scope) -> FigureCounts:
-        """Return the counts of the scope; `waiting` is as of now.
+        """Return the counts of the scope; `queue` is as of now.
 
         A comment counts on the day on which it was received. `audited` excludes verdicts that
         followed a list entry, and decisions of policies.
@@ -78,9 +78,8 @@ class FigureStore(SqlStore):
             return FigureCounts(
                 days=_days(tx, scope),
                 degraded=tx.execute(degraded).scalar_one(),
-                waiting=_waiting(tx, scope),
+                queue=_queue(tx, scope),
                 audited=_audited(tx, scope),
-                waited=_waited(tx, scope),
                 recent_scores=_scores(tx, scope, recently, scope.until),
                 earlier_scores=_scores(tx, scope, recently - EARLIER, recently),
             )
@@ -154,7 +153,7 @@ def _utc_day(tx: sa.Connection) -> sa.ColumnElement[Any]:
     return sa.type_coerce(received_at, sa.BigInteger).op("/")(sa.literal_column("86400000000"))
 
 
-def _waiting(tx: sa.Connection, scope: Scope) -> WaitingNow:
+def _queue(tx: sa.Connection, scope: Scope) -> QueueNow:
     columns = (comments.c.review_rank, comments.c.audit)
     query = (
         sa.select(
@@ -167,11 +166,13 @@ def _waiting(tx: sa.Connection, scope: Scope) -> WaitingNow:
     )
     found = tx.execute(query).all()
     to_check = [row for row in found if row.review_rank > UNSURE_RANK]
-    return WaitingNow(
+    ages = [(scope.until - row.oldest).total_seconds() for row in found]
+    return QueueNow(
         unsure=sum(row.number for row in found if row.review_rank <= UNSURE_RANK),
         audited=sum(row.number for row in to_check if row.audit),
         reported=sum(row.number for row in to_check if not row.audit),
-        oldest=min((row.oldest for row in found), default=None),
+        oldest_seconds=max(0.0, *ages) if ages else None,
+        waited=_waited(tx, scope),
     )
 
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from service.domain.decision import Ruling
-from service.domain.figures import AuditCount, DayCount, FigureCounts, Scope, WaitingNow
+from service.domain.figures import AuditCount, DayCount, FigureCounts, Scope
 from service.domain.verdict import Outcome
 from service.scoring.period import (
     MIN_VERDICTS,
@@ -71,15 +71,6 @@ def test_mistakes_come_from_the_decided_audit_sample_with_an_interval():
     rate = found.false_positive_rate
     assert rate.share == pytest.approx(20 / 1_020)
     assert 0 < rate.low < rate.share < rate.high < 1
-
-
-def test_the_queue_says_how_long_people_wait():
-    found = figures(
-        waiting=WaitingNow(unsure=3, audited=2, reported=1, oldest=NOW - timedelta(hours=5)),
-        waited=(60.0, 120.0, 9_000.0),
-    ).queue
-
-    assert (found.waiting, found.oldest_seconds, found.median_seconds) == (6, 18_000.0, 120.0)
 
 
 # Half a comment is added to each of the two bins.
