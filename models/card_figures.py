@@ -65,11 +65,9 @@ def _promise(promises: Mapping[str, Any], key: str) -> str:
 
 
 def card_provenance(card: Mapping[str, Any]) -> dict[str, str]:
-    """Return a version's provenance as text: data, code, environment, seed."""
-    stated = _table(card, "provenance")
+    """Return a version's provenance as text: data, seed, environment."""
     named: dict[str, object] = {
         "data_fingerprint": str(card.get("fingerprint") or "")[:16],
-        "code": stated.get("commit") or stated.get("code_commit") or card.get("commit"),
         "seed": _table(card, "config").get("seed"),
         "environment": ", ".join(f"{k} {v}" for k, v in _table(card, "environment").items()),
     }

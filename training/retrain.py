@@ -155,7 +155,7 @@ def _retrain(options: argparse.Namespace) -> int:
         before.linear,
         taught,
         np.array([one.weight for one in split.taught]),
-        log_odds_of(before.score(taught), before.calibration),
+        log_odds_of(before.score([e.comment for e in taught]), before.calibration),
         replayed,
         before.calibration,
     )

@@ -45,7 +45,7 @@ from models.transformer import (
 from models.view import view_text
 from service.domain.comment import Comment, CommentId
 from training.arrays import BoolArray, FloatArray, IntArray
-from training.card.figures import card_facts, card_json
+from training.card.facts import card_facts, card_json
 from training.card.fingerprint import find_same, fingerprint
 from training.card.page import card_page
 from training.command import exit_code_of

@@ -21,7 +21,7 @@ from service.domain.verdict import Span, Verdict, span_pairs
 from service.imports.input_files import STDIN, Broken, InputFile
 from service.moderation.judging import judge_comments
 from service.ports.models import JudgingModel
-from service.scoring.report import figures, markdown
+from service.scoring.report import markdown, measuring
 from service.scoring.report.spans import Marks, SpanCollector
 from service.settings import load_settings, versions_folder
 from service.stores.files.model_versions import ModelVersions
@@ -91,7 +91,7 @@ def evaluate_command(files: tuple[str, ...], out: str) -> None:
     is reported and left out; the command then ends with 1.
     """
     judging, tally = open_judging(), Tally()
-    scores, spans, summaries = figures.ScoreCollector(), SpanCollector(), []
+    scores, spans, summaries = measuring.ScoreCollector(), SpanCollector(), []
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
     with output.open_whole(str(folder / "scores.jsonl")) as stream:
@@ -120,7 +120,7 @@ def evaluate_command(files: tuple[str, ...], out: str) -> None:
         cutoffs=judging.model.cutoffs,
         made_at=datetime.now(UTC),
         files=tuple(summaries),
-        measurements=figures.measure(scores, judging.model.weights),
+        measurements=measuring.measure(scores, judging.model.weights),
         spans=tuple(spans.spans.values()),
         boundaries=tuple(spans.boundaries.values()),
     )
@@ -258,23 +258,23 @@ def source_of(line: Line, file: InputFile) -> str:
     return _name(line.row, "source", file.stem)
 
 
-def _name(row: Mapping[str, object], key: str, absent: str = figures.NOT_STATED) -> str:
+def _name(row: Mapping[str, object], key: str, absent: str = measuring.NOT_STATED) -> str:
     value = row.get(key)
     if isinstance(value, bool) or not isinstance(value, str | int):
         return absent
     return str(value)[:1_000].strip() or absent
 
 
-def _facts(line: Line, source: str) -> figures.Facts:
+def _facts(line: Line, source: str) -> measuring.Facts:
     label = line.row.get("label")
-    return figures.Facts(
+    return measuring.Facts(
         is_spam=None if label is None else LABELS[label],
         slices={
-            figures.SliceBy.SOURCE: source,
-            figures.SliceBy.KIND: _name(line.row, "kind"),
-            figures.SliceBy.LANGUAGE: _name(line.row, "lang"),
-            figures.SliceBy.HARDNESS: _name(line.row, "hardness"),
-            figures.SliceBy.LENGTH: figures.length_bucket(line.comment.text),
+            measuring.SliceBy.SOURCE: source,
+            measuring.SliceBy.KIND: _name(line.row, "kind"),
+            measuring.SliceBy.LANGUAGE: _name(line.row, "lang"),
+            measuring.SliceBy.HARDNESS: _name(line.row, "hardness"),
+            measuring.SliceBy.LENGTH: measuring.length_bucket(line.comment.text),
         },
     )
 

@@ -157,7 +157,6 @@ def reputation_import(
     about = lists.AboutList(
         **given,
         listed_at=listed_at,
-        imported_at=now,
         expires_at=listed_at + timedelta(days=days),
         entries=parsed.entries,
         wrong_lines=parsed.wrong,

@@ -7,7 +7,7 @@ import click
 
 from service.commands import opening, output
 from service.domain.comment import SiteId
-from service.domain.user import Role, User
+from service.domain.user import SESSIONS_KEPT, Role, User
 from service.moderation import accounts
 from service.moderation.signing_in import turn_off_second_factor
 from service.ports.services import Services
@@ -67,7 +67,7 @@ def users_set(
         accounts.set_access(user.id, services, role=wanted, site_ids=site_ids, actor=opening.ACTOR)
     if no_second_factor:
         turn_off_second_factor(user, services, actor=opening.ACTOR)
-    output.print_rows([_row(accounts.find_user(name, services), services)])
+    output.print_rows(_rows([accounts.find_user(name, services)], services))
 
 
 @users_group.command("reset")
@@ -106,20 +106,31 @@ def users_restore(services: Services, name: str) -> None:
 @opening.with_json_services
 def users_list(services: Services) -> None:
     """List the accounts, including ended ones."""
-    rows = [_row(user, services) for user in services.users.all()]
+    rows = _rows(services.users.all(), services)
     output.print_rows(rows, empty="There are no moderators; `slopsieve users add NAME`.")
 
 
-def _row(user: User, services: Services) -> dict[str, object]:
-    return {
-        **output.columns(user, "name", "role"),
-        "sites": "all" if user.site_ids is None else " ".join(user.site_ids),
-        "second_factor": services.second_factors.get(user.id) is not None,
-        "one_time_password": user.must_change_password,
-        "created_at": user.created_at,
-        "last_seen_at": services.sessions.last_seen().get(user.id),
-        "ended_at": user.ended_at,
-    }
+def _rows(users: Sequence[User], services: Services) -> list[dict[str, object]]:
+    last_seen, factors = services.sessions.last_seen(), services.second_factors.user_ids()
+    return [
+        {
+            **output.columns(user, "name", "role"),
+            "sites": "all" if user.site_ids is None else " ".join(user.site_ids),
+            "second_factor": user.id in factors,
+            "one_time_password": user.must_change_password,
+            "created_at": user.created_at,
+            "last_seen_at": last_seen.get(user.id) or _unseen(user, services),
+            "ended_at": user.ended_at,
+        }
+        for user in users
+    ]
+
+
+def _unseen(user: User, services: Services) -> str | None:
+    if output.prints_json():
+        return None
+    is_new = user.created_at > services.clock() - SESSIONS_KEPT
+    return "never" if is_new else f"not in the last {SESSIONS_KEPT.days} days"
 
 
 def _site_ids(names: Sequence[str], services: Services) -> tuple[SiteId, ...] | None:

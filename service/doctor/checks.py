@@ -17,7 +17,7 @@ from service.domain.comment import Lane
 from service.domain.errors import StoreDamagedError, StoreFullError, StoreUnavailableError
 from service.domain.figures import Backlog, ReviewPart
 from service.domain.finding import Finding, bytes_in_words, fail, ok, time_in_words, warn
-from service.scoring.figures import SHIFTED
+from service.scoring.period import SHIFTED
 from service.stores.files.model_versions import find_newer_shipped
 from service.stores.sql import prove_write
 from service.stores.sql.engine import is_whole, reading

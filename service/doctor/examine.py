@@ -20,7 +20,7 @@ from service.domain.case import CaseFilter
 from service.domain.errors import ModerationError, StoreUnavailableError
 from service.domain.finding import Finding, bytes_in_words, fail, ok, time_in_words, warn
 from service.moderation.figures import last_days
-from service.scoring.figures import population_stability
+from service.scoring.period import population_stability
 from service.settings import VARIABLES, Settings, has_unread_file, versions_folder
 from service.start_error import SettingsError
 from service.stores.sql import SqlStores

@@ -90,6 +90,8 @@ class User:
 IDLE_LIFETIME = timedelta(hours=12)
 # Even if it is used, so that a forgotten browser is signed out.
 LONGEST_LIFETIME = timedelta(days=30)
+# Sessions are deleted this long after their last use, so nothing tells of an earlier one.
+SESSIONS_KEPT = timedelta(days=90)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ from service.domain.rules import Rule, SiteRules
 from service.domain.verdict import Outcome
 from service.ports.services import Services
 from service.scoring.conclude import cutoffs_of
-from service.scoring.figures import Figures, figures_of
+from service.scoring.period import Figures, figures_of
 from service.scoring.rules import apply_rules
 from service.scoring.weights import Cutoffs, Promise
 

@@ -15,7 +15,7 @@ from datetime import timedelta
 import pyotp
 
 from service.domain.errors import NotAuthenticatedError, StoreUnavailableError, invalid_input
-from service.domain.user import SecondFactor, User, UserSession
+from service.domain.user import SESSIONS_KEPT, SecondFactor, User, UserSession
 from service.moderation.acts import counting_act, make_act
 from service.ports.audit import AuditEntry
 from service.ports.services import Services
@@ -107,8 +107,8 @@ def end_other_sessions(session_id: str, user: User, services: Services) -> int:
 
 
 def prune_sessions(services: Services) -> int:
-    """Delete sessions that were last used 90 days ago; return how many, at most 1,000."""
-    before = services.clock() - timedelta(days=90)
+    """Delete sessions not used for `SESSIONS_KEPT`; return how many, at most 1,000."""
+    before = services.clock() - SESSIONS_KEPT
     pruned = services.sessions.prune(seen_before=before, limit=1_000)
     if pruned:
         log.info("old sessions were deleted", extra={"sessions": pruned})

@@ -65,7 +65,6 @@ class AboutList:
     kind: ListKind
     source: str
     listed_at: datetime
-    imported_at: datetime
     expires_at: datetime
     entries: int
     wrong_lines: int

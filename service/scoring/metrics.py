@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.scoring.conclude import logistic
-from service.scoring.figures import CONFIDENCE, Interval, Share, share_of
+from service.scoring.period import CONFIDENCE, Interval, Share, share_of
 
 Flags = NDArray[np.bool_]
 Scores = NDArray[np.float64]

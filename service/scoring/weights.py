@@ -172,7 +172,7 @@ SET_WEIGHTS: Mapping[str, SetWeight] = {
 HISTORY = frozenset(
     name
     for name, one in SET_WEIGHTS.items()
-    if one.family in (Family.DECISIONS, Family.ACCOUNTS) or name in ("sender_burst", "copy_burst")
+    if one.family in (Family.DECISIONS, Family.ACCOUNTS, Family.BURSTS)
 )
 
 

@@ -41,7 +41,7 @@ NO_WHOLE_PAGE = frozenset(
     {
         *("pages.counts", "pages.cutoff_preview", "pages.export_log", "pages.home", "pages.last"),
         *("pages.models_progress", "pages.prefetch", "pages.rows", "pages.search_export"),
-        *("pages.sign_in", "pages.sign_in_code", "pages.stats_json"),
+        *("pages.sign_in", "pages.sign_in_code", "pages.figures_json"),
     }
 )
 

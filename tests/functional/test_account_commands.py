@@ -32,6 +32,7 @@ def test_the_first_account_is_the_owners_and_others_get_role_and_sites(run):
     run("users", "add", "olive")
     run("users", "add", "mara", "--role", "reader", "--site", "Garden")
     seen = [accounts(run)["olive"], accounts(run)["mara"]]
+    assert (seen[0]["last_seen_at"], "never" in run("users", "list")) == (None, True)
 
     for change in (["--role", "moderator"], ["--all-sites"], ["--role", "owner"]):
         run("users", "set", "mara", *change)

@@ -10,7 +10,7 @@ import pytest
 
 from service.domain.retraining import Answer, Check, RetrainingState
 from service.domain.user import Role
-from service.moderation.accounts import authenticate_user, find_user
+from service.moderation.accounts import add_user, authenticate_user, find_user
 from service.moderation.erasing import find_person
 from service.ports.audit import AuditEntry
 from service.web.pages import personal_data
@@ -76,6 +76,15 @@ def test_the_last_owner_is_neither_demoted_nor_ended(services, client):
     assert "This is the last owner." in answers[0].text
     assert find_user("Ola", services) == ola
     assert client.get("/accounts").status_code == 200
+
+
+@pytest.mark.parametrize(("days", "said"), [(1, "never"), (90, "not in the last 90 days")])
+def test_only_a_new_account_without_sessions_was_never_seen(services, client, days, said):
+    mara, _ = add_user("Mara", services, actor="Ola")
+    created_at = NOW - timedelta(days=days)
+    services.users.change(mara.id, lambda user, _: replace(user, created_at=created_at))
+
+    assert all(said in client.get(path).text for path in ("/accounts", f"/accounts/{mara.id}"))
 
 
 @pytest.mark.parametrize("acts", [["reset"], ["end", "restore"]])

@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from training.card.figures import ALL, BLOGS, share
+from training.card.facts import ALL, BLOGS, FALSE_POSITIVE_RATES, share
+from training.fit.measured import ALL_EVIDENCE
 
-_RATES = ("0.001", "0.005", "0.01")
-_AUTHORED, _ALL_EVIDENCE = "authored", "all evidence"
+_AUTHORED, _ALL_EVIDENCE = "authored", ALL_EVIDENCE.replace("_", " ")
 _WAYS = {
-    _ALL_EVIDENCE: "all evidence",
+    _ALL_EVIDENCE: _ALL_EVIDENCE,
     "model alone": "model without signals",
     "network alone": "network alone",
     "linear member alone": "n-grams alone",
@@ -81,9 +81,13 @@ def _ways_table(rows: Sequence[Mapping[str, Any]]) -> str:
     any_row = next(iter(mine.values()))
     head = f"{group}: {_counts(any_row)}"
     return table(
-        (head, "ROC AUC", *(f"caught at {percent(float(r))} ham lost" for r in _RATES)),
+        (head, "ROC AUC", *(f"caught at {percent(r)} ham lost" for r in FALSE_POSITIVE_RATES)),
         [
-            (label, _auc(mine[way]), *(_share(mine[way]["recall"].get(r)) for r in _RATES))
+            (
+                label,
+                _auc(mine[way]),
+                *(_share(mine[way]["recall"].get(str(r))) for r in FALSE_POSITIVE_RATES),
+            )
             for way, label in _WAYS.items()
             if way in mine
         ],

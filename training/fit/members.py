@@ -9,14 +9,12 @@ from pathlib import Path
 import numpy as np
 
 from models.engine import Engine
-from models.inputs import ModelInput
 from models.linear import LinearTable, read_table
 from models.registry import FUSION_FILE, Fusion
 from models.tokens import CommentTokeniser
 from models.transformer import (
     CALIBRATION_FILE,
     LINEAR_FILE,
-    MARKS_FILE,
     NAMES_FILE,
     NETWORK_FILE,
     REST_FILE,
@@ -51,8 +49,6 @@ class Members:
     calibration: Calibration
     fusion: Fusion
     names: LinearTable | None = None
-    # For measuring marks. It is no evidence of spam, so `read` does not use it.
-    marks: LinearTable | None = None
 
     def p_spam(self, examples: Sequence[Example], strengths: FloatArray) -> FloatArray:
         """Return each comment's p_spam for an unknown sender.
@@ -61,20 +57,17 @@ class Members:
         """
         if not examples:
             return np.zeros(0)
-        scores = self.score(examples)
+        scores = self.score([e.comment for e in examples])
         return all_evidence(p_spam_of(scores, self.calibration), strengths, self.known_fusion)
 
     def judge(self, comments: Sequence[Comment]) -> FloatArray:
         """Return each comment's p_spam with all evidence, for an unknown sender."""
-        scores = self._score([model_input(comment) for comment in comments])
-        model = p_spam_of(scores, self.calibration)
+        model = p_spam_of(self.score(comments), self.calibration)
         return all_evidence(model, strengths_of(comments), self.known_fusion)
 
-    def score(self, examples: Sequence[Example]) -> Scores:
+    def score(self, comments: Sequence[Comment]) -> Scores:
         """Return the members' scores of each comment, before calibration."""
-        return self._score([e.input for e in examples])
-
-    def _score(self, inputs: Sequence[ModelInput]) -> Scores:
+        inputs = [model_input(comment) for comment in comments]
         return score_inputs(
             inputs, self.engine, self.tokeniser, self.linear, self.names, self.calibration
         )
@@ -96,7 +89,6 @@ def read_members(files: Mapping[str, bytes], *, threads: int | None = None) -> M
         calibration=calibration,
         fusion=Fusion(**json.loads(files[FUSION_FILE])),
         names=read_table(files[NAMES_FILE]) if NAMES_FILE in files else None,
-        marks=read_table(files[MARKS_FILE]) if MARKS_FILE in files else None,
     )
 
 

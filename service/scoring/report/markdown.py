@@ -6,8 +6,8 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from service.scoring.figures import MIN_COUNT, Share
-from service.scoring.report.figures import FALSE_POSITIVE_RATES, Measurements
+from service.scoring.period import MIN_COUNT, Share
+from service.scoring.report.measuring import FALSE_POSITIVE_RATES, Measurements
 from service.scoring.report.spans import BoundaryTally, SpanTally
 from service.scoring.weights import Cutoffs
 

@@ -88,7 +88,7 @@ def _parsed(body: memoryview) -> tuple[AboutList, CompiledEntries]:
         start = end
     if start != len(raw):
         raise ValueError("the arrays do not fill the file")
-    # Older lists have no `basis`.
+    # Older lists have no `basis`; what they have besides is ignored.
     about = _ABOUT.validate_python({"basis": ListBasis.REPORTED, **header})
     return about, CompiledEntries(tuple(columns))
 

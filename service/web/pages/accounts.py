@@ -14,7 +14,7 @@ from flask.typing import ResponseReturnValue
 
 from service.domain.comment import SiteId
 from service.domain.errors import ConflictError, InvalidInputError
-from service.domain.user import Permission, Role, User
+from service.domain.user import SESSIONS_KEPT, Permission, Role, User
 from service.moderation.accounts import (
     MAX_NAME_CHARS,
     LastOwnerError,
@@ -152,6 +152,8 @@ def _values(refusal: str, *, role: Role, site_ids: tuple[SiteId, ...] | None) ->
     return {
         "refusal": refusal,
         "last_seen": services.sessions.last_seen(),
+        "sessions_since": services.clock() - SESSIONS_KEPT,
+        "sessions_days": SESSIONS_KEPT.days,
         "factors": services.second_factors.user_ids(),
         "roles": list(Role),
         "chosen_role": role,

@@ -11,7 +11,7 @@ from flask.typing import ResponseReturnValue
 from service.domain.comment import SiteId
 from service.domain.user import Permission
 from service.moderation.figures import FiguresCache
-from service.scoring.figures import MIN_COUNT, SHIFTED, Figures
+from service.scoring.period import MIN_COUNT, SHIFTED, Figures
 from service.web.api.figures import FIGURES, FiguresAnswer
 from service.web.edge.fields import is_id
 from service.web.edge.language import current_language
@@ -25,13 +25,13 @@ _MAX_TICKS = 5
 
 
 @pages.get("/figures")
-def stats() -> ResponseReturnValue:
+def figures() -> ResponseReturnValue:
     site_id, days = _chosen_site(), _chosen_days()
-    figures = _read(site_id, days)
-    received = (one.outcomes.judged + one.outcomes.unjudged for one in figures.days)
+    found = _read(site_id, days)
+    received = (one.outcomes.judged + one.outcomes.unjudged for one in found.days)
     return render_template(
         "figures.html",
-        figures=figures,
+        figures=found,
         sites=seen_sites(),
         site_id=site_id,
         days=days,
@@ -43,9 +43,9 @@ def stats() -> ResponseReturnValue:
 
 
 @pages.get("/figures.json")
-def stats_json() -> ResponseReturnValue:
-    figures = _read(_chosen_site(), _chosen_days())
-    return Response(FiguresAnswer.from_value(figures).model_dump_json(), content_type=JSON)
+def figures_json() -> ResponseReturnValue:
+    found = _read(_chosen_site(), _chosen_days())
+    return Response(FiguresAnswer.from_value(found).model_dump_json(), content_type=JSON)
 
 
 def _chosen_days() -> int:

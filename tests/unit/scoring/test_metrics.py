@@ -11,7 +11,6 @@ from sklearn.metrics import brier_score_loss, roc_auc_score, roc_curve
 
 from service.scoring.conclude import logistic, logit
 from service.scoring.cutoffs import clopper_pearson, conformal_hits
-from service.scoring.figures import wilson_interval
 from service.scoring.metrics import (
     brier_score,
     recall_at_false_positive_rate,
@@ -19,6 +18,7 @@ from service.scoring.metrics import (
     roc_auc,
     roc_auc_interval,
 )
+from service.scoring.period import wilson_interval
 from training.fit.cutoffs import (
     choose_ham_cutoff,
     choose_spam_cutoff,

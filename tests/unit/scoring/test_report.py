@@ -4,7 +4,8 @@ import pytest
 
 from models.inputs import ModelOutput
 from service.domain.verdict import Outcome, Span, Verdict
-from service.scoring.report.figures import (
+from service.scoring.report.markdown import Evaluation, FileSummary, render_markdown
+from service.scoring.report.measuring import (
     MAX_SLICES,
     NOT_STATED,
     OTHER,
@@ -13,11 +14,6 @@ from service.scoring.report.figures import (
     ScoreCollector,
     SliceBy,
     measure,
-)
-from service.scoring.report.markdown import (
-    Evaluation,
-    FileSummary,
-    render_markdown,
 )
 from service.scoring.report.spans import BoundaryTally, SpanTally
 from service.scoring.weights import Cutoffs, Weights

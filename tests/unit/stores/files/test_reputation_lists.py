@@ -28,7 +28,6 @@ def about(name: str = "abuse", kind: ListKind = ListKind.NETWORKS, **changes) ->
         "kind": kind,
         "source": "a test",
         "listed_at": NOW - timedelta(days=2),
-        "imported_at": NOW,
         "expires_at": NOW + timedelta(days=8),
         "entries": 3,
         "wrong_lines": 0,

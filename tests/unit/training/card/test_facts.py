@@ -10,7 +10,7 @@ import pytest
 from models.card_figures import CARD_FILE, CARD_PAGE
 from models.registry import SHIPPED_DIR, Fusion, read_current_name
 from tests.unit.training.decided import make_example
-from training.card.figures import card_facts, part_facts
+from training.card.facts import card_facts, part_facts
 from training.card.fingerprint import fingerprint
 from training.card.page import card_page
 from training.fit.boundaries import FoundBoundaries
@@ -106,11 +106,12 @@ def test_a_source_of_one_label_has_no_curve(part):
     assert {r["roc_auc"] for r in rows if r["source"] == "blog2"} == {None}
 
 
-def test_a_changed_word_list_is_another_fingerprint(tmp_path, monkeypatch):
+@pytest.mark.parametrize(("room", "changes"), [("signals", True), ("scoring/report", False)])
+def test_only_what_numbers_depend_on_is_in_the_fingerprint(room, changes, tmp_path, monkeypatch):
     monkeypatch.setattr("training.card.fingerprint._ROOT", tmp_path)
-    words = tmp_path / "service" / "signals" / "words.toml"
+    words = tmp_path / "service" / room / "words.toml"
     words.parent.mkdir(parents=True)
     words.write_text('shorteners = ["bit.ly"]')
     before = fingerprint([], {})
     words.write_text('shorteners = ["bit.ly t.co"]')
-    assert fingerprint([], {}) != before
+    assert (fingerprint([], {}) != before) is changes

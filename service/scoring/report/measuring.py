@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from service.domain.comment import CommentId
 from service.domain.verdict import Outcome, Verdict
 from service.scoring.cutoffs import clopper_pearson
-from service.scoring.figures import MIN_COUNT, Share, share_of
 from service.scoring.metrics import (
     Bin,
     Flags,
@@ -29,6 +28,7 @@ from service.scoring.metrics import (
     roc_auc,
     roc_auc_interval,
 )
+from service.scoring.period import MIN_COUNT, Share, share_of
 from service.scoring.weights import Weights, weigh_signal
 
 OUTCOMES = (Outcome.HAM, Outcome.UNSURE, Outcome.SPAM)

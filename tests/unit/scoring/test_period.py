@@ -9,7 +9,7 @@ import pytest
 from service.domain.decision import Ruling
 from service.domain.figures import FigureCounts, Scope
 from service.domain.verdict import Outcome
-from service.scoring.figures import (
+from service.scoring.period import (
     MIN_VERDICTS,
     SHIFTED,
     Outcomes,

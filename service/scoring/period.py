@@ -1,4 +1,4 @@
-"""Figures of a period: outcomes, mistakes, the queue, and whether scores have shifted."""
+"""Figures of a period: outcomes, mistakes, the queue, shifted scores; shares with intervals."""
 
 import math
 from collections import Counter
