@@ -18,9 +18,9 @@ from service.moderation.sites import issue_key
 from service.ports.services import Services
 from service.web.app import create_app
 from service.web.edge.verdict_waiter import VerdictWaiter
+from tests.commands import run_command
 from tests.factories import SITE
 from tests.fakes import make_site
-from tests.functional.commands import run_command
 from tests.functional.moderators import signed_in
 
 SECRET_KEY = "for tests only, thirty-two characters"

@@ -19,8 +19,8 @@ from service.supervisor.process import ChildProcess, ProcessSpec
 from service.supervisor.report import FirstRun, Running, to_text
 from service.supervisor.valkey import EmbeddedValkey
 from service.wiring import open_services
+from tests.commands import until
 from tests.fakes import make_services
-from tests.integration.installation import until
 
 FIRST_RUN = FirstRun(site_id="site_1", site_key="slop_key", moderator="moderator", password="once")
 RUNNING = Running(

@@ -7,7 +7,7 @@ import pytest
 
 from service.domain.errors import ConflictError, StoreUnavailableError
 from service.tasks.schedule import Job, Schedule, TaskName
-from tests.integration.installation import until
+from tests.commands import until
 from tests.log_lines import log_lines
 
 SWEEP, GROUP = TaskName.SWEEP_STRANDED, TaskName.GROUP_FRESH

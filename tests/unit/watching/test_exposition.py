@@ -11,8 +11,8 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from service.watching import exposition
 from service.watching.exposition import Exposition, MetricsSocket, Part, Readings, as_metric
+from tests.commands import until
 from tests.fakes import Seconds
-from tests.integration.installation import until
 from tests.log_lines import log_lines
 from tests.servers import free_port
 

@@ -10,8 +10,8 @@ from service.domain.comment import CommentId
 from service.domain.decision import Mode
 from service.domain.errors import StoreUnavailableError
 from service.web.edge.verdict_waiter import VerdictWaiter
+from tests.commands import until
 from tests.factories import SITE, make_comment, make_verdict
-from tests.integration.installation import until
 
 
 def judged(comment_id: str) -> Case:
