@@ -7,8 +7,10 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
+from service.ports.services import Services
 from tests.applications import make_applications_cheap
 from tests.databases import databases_given_back
+from tests.fakes import FixedClassifier, FixedClock, Seconds, make_services
 from tests.fast import (  # noqa: F401  # hooks of pytest
     pytest_addoption,
     pytest_collection_modifyitems,
@@ -44,6 +46,27 @@ def pytest_collection_finish() -> None:
 def _databases_end_with_their_test() -> Iterator[None]:
     with databases_given_back():
         yield
+
+
+@pytest.fixture
+def clock() -> FixedClock:
+    return FixedClock()
+
+
+@pytest.fixture
+def seconds() -> Seconds:
+    return Seconds()
+
+
+@pytest.fixture
+def classifier() -> FixedClassifier:
+    return FixedClassifier()
+
+
+@pytest.fixture
+def services(clock: FixedClock, classifier: FixedClassifier) -> Services:
+    """Services whose queue judges inline; with its `judges` False comments wait."""
+    return make_services(clock=clock, classifier=classifier)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

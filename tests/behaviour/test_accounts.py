@@ -53,9 +53,7 @@ def test_while_the_secret_rotates_the_keys_under_the_older_one_are_kept_too():
 
 
 REMARK = "The third valve was stuck on ours, too, and the pump hummed."
-SOURCE = "I drew where the air goes: https://ana-karlsson.example.org/radiators"
 OFFER = "Mine came from https://valve-shop.example.com, 20% off this week, order now."
-MARA = "mara@example.org"
 
 
 @pytest.fixture
@@ -66,7 +64,7 @@ def services():
 def by_mara(text: str, services: Services, *, account_id: str | None = "u-7", **changes) -> Comment:
     author = Author(name="Mara Quill", account_id=account_id, **changes.pop("author", {}))
     comment = make_comment(text, author=author, received_at=services.clock(), **changes)
-    return with_sender(comment, services, address=None, email=MARA)
+    return with_sender(comment, services, address=None, email="mara@example.org")
 
 
 def post(text: str, services: Services, **options) -> Verdict:
@@ -81,18 +79,15 @@ def approve(services: Services, comment_id: CommentId) -> None:
     decide_comment(comment_id, Ruling.APPROVE, services, decided_by="mod")
 
 
-def post_approved(text: str, services: Services, times: int, **options) -> None:
-    for number in range(times):
-        approve(services, post(f"{text} ({number})", services, **options).comment_id)
-
-
 def seen(verdict: Verdict) -> set[str]:
     return {one.signal.name for one in verdict.signals}
 
 
 @pytest.mark.parametrize("account_id", ["u-7", None])
 def test_remarks_do_not_vouch_for_the_first_offer(services, account_id):
-    post_approved(REMARK, services, 12, account_id=account_id)
+    for number in range(12):
+        remark = post(f"{REMARK} ({number})", services, account_id=account_id)
+        approve(services, remark.comment_id)
 
     offer = post(OFFER, services, account_id=account_id)
 
@@ -102,30 +97,21 @@ def test_remarks_do_not_vouch_for_the_first_offer(services, account_id):
 
 
 @pytest.mark.parametrize(
-    ("first", "then", "how", "edit"),
+    ("first", "added", "edit"),
     [
-        (REMARK, f"{REMARK} Edit: the fourth.", {}, Edit.APPROVED),
-        (REMARK, f"{REMARK} {SOURCE}", {}, Edit.ADDED_LINK),
-        (REMARK, f"{REMARK} {OFFER}", {}, Edit.ADDED_OFFER),
-        (OFFER, f"{OFFER} Edit: typo.", {}, Edit.APPROVED),
-        # What the site's own people add is not the author's offer.
-        (REMARK, f"{REMARK} {OFFER}", {"by_staff": True}, Edit.BY_STAFF),
-        (REMARK, f"{REMARK} {OFFER}", {"approved": False}, Edit.UNAPPROVED),
+        (REMARK, "Edit: the fourth.", Edit.APPROVED),
+        (REMARK, "Drawn at https://ana-karlsson.example.org/radiators", Edit.ADDED_LINK),
+        (REMARK, OFFER, Edit.ADDED_OFFER),
+        (OFFER, "Edit: typo.", Edit.APPROVED),
     ],
 )
-def test_an_edit_is_told_by_what_it_adds_to_what_was_approved(first, then, how, edit):
-    approved = how.get("approved", True)
-    services = make_services(classifier=FixedClassifier(p_spam=0.07 if approved else 0.5))
-    versions = [
-        by_mara(text, services, site_comment_id="w-1", written_at=NOW + timedelta(seconds=number))
-        for number, text in enumerate((first, then))
-    ]
-    before = submit_version(NewComment(comment=versions[0], lane=Lane.BULK), services, by="test")
-    if approved:
-        approve(services, CommentId(before))
+def test_an_edit_is_told_by_what_it_adds_to_what_was_approved(services, first, added, edit):
+    for number, text in enumerate((first, f"{first} {added}")):
+        written_at = NOW + timedelta(seconds=number)
+        comment = by_mara(text, services, site_comment_id="w-1", written_at=written_at)
+        new = NewComment(comment=comment, lane=Lane.BULK)
+        kept = CommentId(submit_version(new, services, by="test"))
+        if text == first:
+            approve(services, kept)
 
-    new = NewComment(comment=versions[1], lane=Lane.BULK)
-    by_staff = how.get("by_staff", False)
-    after = submit_version(new, services, by="test", by_staff=by_staff)
-
-    assert services.cases.get(CommentId(after)).comment.edit is edit
+    assert services.cases.get(kept).comment.edit is edit

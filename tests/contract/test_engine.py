@@ -20,10 +20,10 @@ from service.logs import LineFormatter
 from service.stores.sql import SqlStores, create_engine, ping, prove_write
 from service.stores.sql.engine import read_snapshot, reading, write
 from service.stores.sql.tables import comments, sites, write_probe
+from tests.commands import run_python
 from tests.contract.conftest import at_once
 from tests.databases import damage, engine_on
 from tests.factories import NOW, SITE, keep_all, make_comment
-from tests.functional.commands import run_python
 from tests.servers import Server, running_postgresql
 
 

@@ -89,6 +89,9 @@ NOT_NAMED = (
     *(("notion.so", "We had no notion . So we tried it"), ("x.com", "The axis is x . Com isso")),
     *(("medium.com", "Take size medium.Com certeza"), ("s.to", "“It’s.To be sure, try it")),
     *(("bit.ly", "a bit (.ly)"), ("us.com", "tell us (.com)"), ("user.to", "(user).to.be")),
+    *(("赌场.com", "线上赌场.com"), ("art.com", "smart.com"), ("art.com", "Start. Comedy")),
+    *(("art.com", "arte e art,com amor, art. Com"), ("net.com", "net,com/net、com/net. com")),
+    ("coco.com", "See сосо.com"),
 )
 
 
@@ -113,6 +116,8 @@ def test_code_and_prose_name_no_domain(domain, text):
         ("badshop-77.com", "See–badshop-77.com"),
         ("казино-бонус.рф", "казино-бонyc.рф"),
         *(("badshop.com", "l’badshop.com"), ("badshop.com", "See badshop . com now")),
+        *(("赌场88.com", "请看赌场88.com吧"), ("赌场.中国", "请点击赌场。中国看看")),
+        *(("カジノ.jp", "今すぐカジノ.jpへ"), ("art.com", "See http://art,com")),
     ],
 )
 def test_a_name_is_seen_in_other_hyphens_and_letters_and_where_no_sentence_ends(domain, text):

@@ -18,28 +18,12 @@ from service.moderation.sites import issue_key
 from service.ports.services import Services
 from service.web.app import create_app
 from service.web.edge.verdict_waiter import VerdictWaiter
+from tests.commands import run_command
 from tests.factories import SITE
-from tests.fakes import FixedClassifier, FixedClock, make_services, make_site
-from tests.functional.commands import run_command
+from tests.fakes import make_site
 from tests.functional.moderators import signed_in
 
 SECRET_KEY = "for tests only, thirty-two characters"
-
-
-@pytest.fixture
-def classifier() -> FixedClassifier:
-    return FixedClassifier()
-
-
-@pytest.fixture
-def clock() -> FixedClock:
-    return FixedClock()
-
-
-@pytest.fixture
-def services(classifier: FixedClassifier, clock: FixedClock) -> Services:
-    """Services whose queue judges inline; with its `judges` False comments wait."""
-    return make_services(classifier=classifier, clock=clock)
 
 
 @pytest.fixture

@@ -9,10 +9,10 @@ import pytest
 
 from service.domain.delivery import Platform
 from service.moderation.sites import issue_key
+from tests.commands import until
 from tests.factories import SITE
 from tests.functional.conftest import app_with, client_with
 from tests.functional.webhooks.conftest import SECRET, add_hook, hex_signature
-from tests.integration.installation import until
 from tests.servers import GIVEN_UP_SECONDS, running_valkey
 
 

@@ -20,9 +20,9 @@ from service.domain.comment import SiteId
 from service.moderation.sites import add_site
 from service.start_error import StartError
 from service.wiring import open_services
+from tests.commands import run_command
 from tests.databases import damage
 from tests.factories import keep_all, make_comment
-from tests.functional.commands import run_command
 
 
 def run(*words: str, folder) -> str:

@@ -17,7 +17,7 @@ from service.settings import load_settings
 from service.start_error import ExitCode
 from service.supervisor.supervise import _STOP_SECONDS
 from service.wiring import open_services
-from tests.functional.commands import run_command, run_python
+from tests.commands import run_command, run_python
 from tests.servers import free_port, running_valkey
 
 

@@ -17,9 +17,9 @@ from service.moderation.sites import add_site
 from service.settings import Settings, versions_folder
 from service.stores.files.model_versions import ModelVersions
 from service.wiring import open_services
+from tests.commands import run_command
 from tests.factories import make_comment
 from tests.fakes import make_site
-from tests.functional.commands import run_command
 from tests.functional.moderators import keep
 from tests.runs import REPORT, play_training, processes
 from training.data.decisions import read_decisions

@@ -1,13 +1,16 @@
-"""How much the moderators' pages ask of the database: as much for many comments as for few."""
+"""How much is asked of the database: by a page as much for many comments as for few."""
+
+import threading
 
 import pytest
 import sqlalchemy as sa
 
 from service.domain.comment import Sender
+from service.moderation.callbacks import set_callback
 from service.web.pages import review
 from tests.databases import fresh_stores
-from tests.factories import make_comment
-from tests.fakes import make_services, make_site
+from tests.factories import SITE, make_comment
+from tests.fakes import deliver_all, make_services, make_site
 from tests.functional import moderators
 from tests.functional.filled import join, judge
 from tests.functional.moderators import signed_in
@@ -27,16 +30,21 @@ def services(stores):
 
 @pytest.fixture
 def asked(stores):
-    """Give a list of the statements that were asked, and one of the transactions."""
-    statements, transactions = [], []
+    """Give a list of the statements that this thread asked, and one of its transactions."""
+    statements, transactions, thread = [], [], threading.get_ident()
 
     def note(_connection, _cursor, said, *_more):
         # SQLite's BEGIN is a statement of its own, and so is what waits for its write lock.
-        if said.split()[0] in {"SELECT", "INSERT", "UPDATE", "DELETE", "WITH"}:
+        is_statement = said.split()[0] in {"SELECT", "INSERT", "UPDATE", "DELETE", "WITH"}
+        if is_statement and threading.get_ident() == thread:
             statements.append(said)
 
+    def begin(_connection):
+        if threading.get_ident() == thread:
+            transactions.append(1)
+
     sa.event.listen(stores.engine, "before_cursor_execute", note)
-    sa.event.listen(stores.engine, "begin", lambda _: transactions.append(1))
+    sa.event.listen(stores.engine, "begin", begin)
     return statements, transactions
 
 
@@ -82,6 +90,23 @@ def test_a_page_asks_for_many_comments_what_it_asks_for_few(
     assert many <= few
     assert many <= statements
     assert begun <= transactions
+
+
+def test_a_comment_is_kept_judged_and_told_of_in_few_statements(services, asked, api):
+    set_callback(SITE, "https://blog.example/hook", services, actor="owner")
+    comment = {"text": "Lovely, see www.radiators-sale.shop", "site_comment_id": "1"}
+    steps = [
+        (lambda: api.post("/v1/comments", json=comment), 6, 2),
+        (services.queue.run, 14, 4),
+        (lambda: deliver_all(services), 13, 5),
+    ]
+
+    for act, statements, transactions in steps:
+        asked[0].clear()
+        asked[1].clear()
+        act()
+        assert 0 < len(asked[0]) <= statements
+        assert len(asked[1]) <= transactions
 
 
 def test_nothing_is_held_once_a_page_was_answered(services, asked, stores):

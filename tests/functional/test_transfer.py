@@ -31,8 +31,8 @@ from service.imports.rows import read_csv
 from service.imports.wxr import read_wxr
 from service.moderation.decisions import decide_comment
 from service.wiring import open_services
+from tests.commands import run_command
 from tests.factories import NOW, keep_all, make_comment, make_verdict
-from tests.functional.commands import run_command
 
 WXR = """<?xml version="1.0" encoding="UTF-8" ?>
 <!-- generator="WordPress/6.8" created="2026-03-01 12:00" -->

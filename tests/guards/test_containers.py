@@ -23,11 +23,10 @@ from service.settings import VARIABLES, load_settings, own_versions_folder
 from service.supervisor import supervise
 from service.tasks.broker import LANE_QUEUES
 from service.web.app import create_app
+from tests.commands import ROOT, run_python
 from tests.fakes import make_services
-from tests.functional.commands import run_python
 from tests.servers import package_folder
 
-ROOT = Path(__file__).resolve().parents[2]
 DOCKER = ROOT / "docker"
 BASE = DOCKER / "kubernetes" / "base"
 COMPONENTS = DOCKER / "kubernetes" / "components"

@@ -4,16 +4,14 @@ import ast
 import re
 import tomllib
 from importlib import import_module
-from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from build_wheel import ROOMS
-from tests.functional.commands import run_python
+from tests.commands import ROOT, run_python
 
-ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 

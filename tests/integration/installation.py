@@ -5,11 +5,10 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 from service.domain.case import Case
 from service.domain.comment import CommentId, Lane
@@ -18,34 +17,15 @@ from service.moderation.sites import add_site
 from service.settings import load_settings
 from service.stores.migrations import migrate
 from service.wiring import Wired
+from tests.commands import ROOT, until
 from tests.factories import make_comment
 from tests.fakes import submit_to
 
-ROOT = Path(__file__).resolve().parents[2]
 ODD = "tests.integration.odd_processes"
-DEADLINE_SECONDS = 20.0
 # A busy machine takes its time to start a process.
 START_SECONDS = 60.0
 _SWEEPS = 6
 _SECONDS_A_SWEEP = 15.0
-
-
-def until(condition: Callable[[], Any], *, seconds: float = DEADLINE_SECONDS) -> Any:
-    """Return the condition's result once it is true; fail after the deadline."""
-    deadline = time.monotonic() + seconds
-    while not (answer := condition()):
-        assert time.monotonic() < deadline, "the condition never came true"
-        time.sleep(0.01)
-    return answer
-
-
-def command_of(pid: int | str) -> str:
-    """Return a process's name and command, "" of one that has ended."""
-    try:
-        files = [Path(f"/proc/{pid}/{name}").read_text() for name in ("comm", "cmdline")]
-        return "".join(files).replace("\0", " ") if files[1] else ""
-    except OSError:
-        return ""
 
 
 @dataclass

@@ -6,7 +6,7 @@ from service.domain.comment import Lane
 from service.domain.verdict import Outcome
 from service.moderation.judging import MAX_ATTEMPTS
 from tests.benchmarks.faults import faulty_service, run_under_fire
-from tests.integration.installation import until
+from tests.commands import until
 from tests.servers import free_port, running_valkey
 
 

@@ -5,9 +5,8 @@ from contextlib import closing
 
 import pytest
 
-from tests.functional.commands import run_command
+from tests.commands import run_command, until
 from tests.functional.hostile import HOSTILE
-from tests.integration.installation import until
 from tests.integration.test_supervisor import ready, stop
 from tests.sites import Site, with_status
 

@@ -14,7 +14,7 @@ from service.stores.migrations import migrate
 from service.tasks.broker import open_client
 from service.tasks.heartbeat import BACKGROUND, WORKERS
 from service.wiring import Wired
-from tests.functional.commands import run_python
+from tests.commands import run_python
 from tests.servers import free_port
 
 

@@ -14,7 +14,7 @@ from service.domain.errors import StoreUnavailableError
 from service.tasks.broker import LANE_QUEUES, open_client
 from service.tasks.heartbeat import WORKERS, live_workers
 from service.tasks.queue import ValkeyScoringQueue, _message
-from tests.integration.installation import until
+from tests.commands import until
 from tests.servers import GIVEN_UP_SECONDS, free_port, running_valkey
 
 

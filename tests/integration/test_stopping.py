@@ -17,8 +17,9 @@ from service.moderation.judging import judge_batch
 from service.moderation.retraining import ask_retraining
 from service.tasks.broker import open_client
 from service.tasks.heartbeat import BACKGROUND, live_workers
+from tests.commands import until
 from tests.factories import put_endpoint
-from tests.integration.installation import ODD, START_SECONDS, until
+from tests.integration.installation import ODD, START_SECONDS
 from tests.runs import REPORT, play_training
 from tests.servers import free_port
 from tests.sites import Site, with_status

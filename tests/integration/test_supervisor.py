@@ -18,7 +18,7 @@ from click.testing import CliRunner
 
 from service.cli import cli
 from service.start_error import ExitCode
-from tests.integration.installation import ROOT, command_of, until
+from tests.commands import ROOT, command_of, run_python, until
 from tests.servers import free_port
 
 UP = [sys.executable, "-c", "from service.cli import main; main()", "up"]
@@ -101,15 +101,8 @@ def stop(process: subprocess.Popen[str]) -> int:
 
 def fails(folder: Path, *options: str, **environment: str) -> tuple[int, str]:
     """Return the exit code and the only line of an `up` that is expected not to start."""
-    done = subprocess.run(
-        [*UP, "--port", "0", "--data-dir", str(folder), *options],
-        cwd=ROOT,
-        env=os.environ | environment,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    words = (*UP[1:], "--port", "0", "--data-dir", str(folder), *options)
+    done = run_python(*words, cwd=ROOT, env=os.environ | environment, timeout=60)
     assert done.stdout == ""
     [line] = done.stderr.splitlines()
     return done.returncode, line

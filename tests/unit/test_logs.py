@@ -10,7 +10,7 @@ import pytest
 
 from service.cli import main
 from service.logs import JsonFormatter, LineFormatter, WordsFormatter
-from tests.functional.commands import run_python
+from tests.commands import run_python
 
 
 def written(formatter, message, *, logger="slop", failure=None, **fields):

@@ -27,7 +27,6 @@ from service.tasks.heartbeat import (
 )
 from service.wiring import Wired, open_engine
 from tests.factories import NOW, keep_all, make_comment
-from tests.fakes import Seconds
 from tests.servers import running_valkey
 
 
@@ -63,19 +62,19 @@ def test_what_the_settings_allow_of_connections_arrives_at_the_database(postgres
     assert engine.pool.size() == 3
 
 
-def test_whoever_asks_often_causes_few_writes_but_a_failed_one_is_tried_again():
-    asked, clock, faults = [], Seconds(), [StoreUnavailableError("full")] * 2
+def test_whoever_asks_often_causes_few_writes_but_a_failed_one_is_tried_again(seconds):
+    asked, faults = [], [StoreUnavailableError("full")] * 2
 
     def write() -> None:
         asked.append("write")
         if faults:
             raise faults.pop()
 
-    proof = write_proof(ping=lambda: asked.append("read"), prove_write=write, monotonic=clock)
+    proof = write_proof(ping=lambda: asked.append("read"), prove_write=write, monotonic=seconds)
     for _ in range(2):
         with pytest.raises(StoreUnavailableError):
             proof()
-    for clock.now in (0, 1, 4.9, 5, 6):
+    for seconds.now in (0, 1, 4.9, 5, 6):
         proof()
 
     assert asked == ["write", "write", "write", "read", "read", "write", "read"]

@@ -21,7 +21,7 @@ from models.registry import (
 from service.domain.errors import ConflictError, TrainingFailedError, TrainingStoppedError
 from service.domain.retraining import RetrainingOptions
 from service.settings import Settings, own_versions_folder, versions_folder
-from tests.integration.installation import ROOT, command_of, until
+from tests.commands import ROOT, command_of, until
 from tests.runs import play_training, processes
 
 DECISIONS = [{"id": f"c{number}", "label": "spam", "text": "\u2603 \ud800"} for number in range(3)]

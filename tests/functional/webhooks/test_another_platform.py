@@ -2,11 +2,9 @@
 
 import os
 import shutil
-from pathlib import Path
 
-from tests.functional.commands import run_python
+from tests.commands import ROOT, run_python
 
-ROOT = Path(__file__).parents[3]
 ADAPTER = '''
 """Nowhere: judges the comments of its posts."""
 

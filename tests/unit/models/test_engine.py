@@ -1,8 +1,6 @@
 """The network answers each window alone, with the same bits every time."""
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,10 +9,9 @@ from models import int8
 from models.engine import Engine, Rest
 from models.inputs import ModelInput
 from models.transformer import NETWORK_FILE, REST_FILE
+from tests.commands import ROOT, run_python
 from tests.encoders import small_network
 from training.network.export import export_network
-
-ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture(scope="module")
@@ -97,13 +94,7 @@ print(*seen)
 
 
 def test_a_signal_is_handled_after_another_thread_let_go_of_the_last_engine(tiny_network):
-    ended = subprocess.run(
-        [sys.executable, "-c", _SIGNALLED, str(tiny_network)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    ended = run_python("-c", _SIGNALLED, str(tiny_network), cwd=ROOT)
 
     assert (ended.returncode, ended.stdout) == (0, "handled\n"), ended.stderr
 

@@ -15,7 +15,7 @@ from service.start_error import StartError
 from service.supervisor import supervise
 from service.supervisor.supervise import _ProcessManager, _Signals, _start_valkey
 from service.tasks.broker import open_client
-from tests.integration.installation import until
+from tests.commands import until
 
 
 @pytest.fixture

@@ -19,8 +19,8 @@ from service.supervisor.process import ChildProcess, ProcessSpec
 from service.supervisor.report import FirstRun, Running, to_text
 from service.supervisor.valkey import EmbeddedValkey
 from service.wiring import open_services
-from tests.fakes import Seconds, make_services
-from tests.integration.installation import until
+from tests.commands import until
+from tests.fakes import make_services
 
 FIRST_RUN = FirstRun(site_id="site_1", site_key="slop_key", moderator="moderator", password="once")
 RUNNING = Running(
@@ -158,12 +158,7 @@ def test_a_path_too_long_for_a_socket_gets_a_loopback_port(tmp_path):
 
 
 @pytest.fixture
-def clock():
-    return Seconds()
-
-
-@pytest.fixture
-def make_child(clock):
+def make_child(seconds):
     made = []
 
     def make(code, *, stop_seconds=5.0, write_line=lambda line: None):
@@ -173,43 +168,43 @@ def make_child(clock):
             environment={},
             stop_seconds=stop_seconds,
         )
-        child = ChildProcess(spec, write_line=write_line, monotonic=clock)
+        child = ChildProcess(spec, write_line=write_line, monotonic=seconds)
         made.append(child)
         return child
 
     yield make
     for child in made:
         child.ask_to_stop()
-        clock.now += 1000
+        seconds.now += 1000
         child.wait_or_kill()
 
 
-def test_a_child_that_keeps_dying_comes_back_ever_more_slowly(make_child, clock):
+def test_a_child_that_keeps_dying_comes_back_ever_more_slowly(make_child, seconds):
     child = make_child("raise SystemExit(1)")
     child.start()
     waits = []
 
     for _ in range(9):
         until(child.look_after)
-        died_at = clock.now
+        died_at = seconds.now
         while child._process is None:
-            clock.now += 0.25
+            seconds.now += 0.25
             child.look_after()
-        waits.append(clock.now - died_at)
+        waits.append(seconds.now - died_at)
 
     assert waits == [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0, 30.0]
 
 
-def test_a_healthy_minute_makes_earlier_deaths_forgotten(make_child, clock):
+def test_a_healthy_minute_makes_earlier_deaths_forgotten(make_child, seconds):
     child = make_child("import sys; sys.stdin.read(); raise SystemExit(1)")
     for _ in range(3):
         child.start()
         until(child.look_after)
     child.start()
-    clock.now += 61
+    seconds.now += 61
 
     until(child.look_after)
-    clock.now += 0.25
+    seconds.now += 0.25
     child.look_after()
 
     assert child._process is not None

@@ -9,7 +9,7 @@ from service.domain.comment import SiteId
 from service.domain.delivery import DeliveryForm, SendOutcome
 from service.domain.errors import StoreUnavailableError
 from service.tasks.dispatcher import Dispatcher
-from tests.integration.installation import until
+from tests.commands import until
 from tests.unit.outbound.conftest import make_delivery
 
 DEADLINE_SECONDS = 10.0

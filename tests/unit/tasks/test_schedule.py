@@ -7,37 +7,31 @@ import pytest
 
 from service.domain.errors import ConflictError, StoreUnavailableError
 from service.tasks.schedule import Job, Schedule
-from tests.fakes import Seconds
-from tests.integration.installation import until
+from tests.commands import until
 from tests.log_lines import log_lines
 
 SWEEP, GROUP = "slopsieve.sweep_stranded", "slopsieve.group_fresh"
 
 
-@pytest.fixture
-def clock():
-    return Seconds()
-
-
-def test_a_job_runs_at_once_and_again_when_its_time_has_come(clock):
+def test_a_job_runs_at_once_and_again_when_its_time_has_come(seconds):
     runs = []
-    job = Job(task=SWEEP, every_seconds=10.0, run=lambda should_continue: runs.append(clock.now))
-    schedule = Schedule([job], monotonic=clock)
+    job = Job(task=SWEEP, every_seconds=10.0, run=lambda should_continue: runs.append(seconds.now))
+    schedule = Schedule([job], monotonic=seconds)
 
-    for clock.now in (0.0, 4.0, 9.9, 10.0, 15.0, 20.0):
+    for seconds.now in (0.0, 4.0, 9.9, 10.0, 15.0, 20.0):
         schedule.run_due()
 
     assert runs == [0.0, 10.0, 20.0]
 
 
-def test_a_job_that_is_behind_is_cut_off_and_goes_on_in_its_share_of_the_time(clock):
+def test_a_job_that_is_behind_is_cut_off_and_goes_on_in_its_share_of_the_time(seconds):
     def work(should_continue):
         while should_continue():
-            clock.now += 0.25
+            seconds.now += 0.25
 
     job = Job(task=GROUP, every_seconds=60.0, run=work, turn_seconds=0.5, share=0.1)
 
-    assert Schedule([job], monotonic=clock).run_due() == pytest.approx(0.5 * 9)
+    assert Schedule([job], monotonic=seconds).run_due() == pytest.approx(0.5 * 9)
 
 
 @pytest.mark.parametrize(
@@ -48,7 +42,7 @@ def test_a_job_that_is_behind_is_cut_off_and_goes_on_in_its_share_of_the_time(cl
         (ValueError("words"), "upkeep failed"),
     ],
 )
-def test_a_fault_ends_one_run_alone_and_is_told_without_its_words(clock, caplog, error, said):
+def test_a_fault_ends_one_run_alone_and_is_told_without_its_words(seconds, caplog, error, said):
     runs = []
 
     def breaks(should_continue):
@@ -58,10 +52,10 @@ def test_a_fault_ends_one_run_alone_and_is_told_without_its_words(clock, caplog,
         Job(task=SWEEP, every_seconds=10.0, run=breaks),
         Job(task=GROUP, every_seconds=10.0, run=lambda should_continue: runs.append(1)),
     ]
-    schedule = Schedule(jobs, monotonic=clock)
+    schedule = Schedule(jobs, monotonic=seconds)
     with caplog.at_level(logging.WARNING):
         schedule.run_due()
-        clock.now = 10.0
+        seconds.now = 10.0
         schedule.run_due()
 
     assert runs == [1, 1]
@@ -108,12 +102,12 @@ def test_told_to_stop_it_ends_the_run_at_hand_and_begins_no_other():
     assert (ended, others) == ([True], [])
 
 
-def test_a_job_that_is_stuck_shows(clock):
+def test_a_job_that_is_stuck_shows(seconds):
     def sticks(should_continue):
-        clock.now += 200.0
+        seconds.now += 200.0
         raise SystemExit
 
-    schedule = Schedule([Job(task=SWEEP, every_seconds=60.0, run=sticks)], monotonic=clock)
+    schedule = Schedule([Job(task=SWEEP, every_seconds=60.0, run=sticks)], monotonic=seconds)
     with pytest.raises(SystemExit):
         schedule.run_due()
 

@@ -11,8 +11,8 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from service.watching import exposition
 from service.watching.exposition import Exposition, MetricsSocket, Part, Readings, as_metric
+from tests.commands import until
 from tests.fakes import Seconds
-from tests.integration.installation import until
 from tests.log_lines import log_lines
 from tests.servers import free_port
 
@@ -119,8 +119,8 @@ def test_a_port_that_is_taken_is_had_when_it_gets_free(show):
 class Source:
     """A part that can be told to fail, to hang or to take long; counts how often it was asked."""
 
-    def __init__(self, clock: Seconds) -> None:
-        self.clock = clock
+    def __init__(self, seconds: Seconds) -> None:
+        self.seconds = seconds
         self.asked = 0
         self.takes = 0.0
         self.fails = False
@@ -129,7 +129,7 @@ class Source:
 
     def __call__(self) -> list[Metric]:
         self.asked += 1
-        self.clock.now += self.takes
+        self.seconds.now += self.takes
         assert self.released.wait(20)
         if self.fails:
             raise ConnectionError("redis://:hunter2@127.0.0.1")
@@ -137,20 +137,15 @@ class Source:
 
 
 @pytest.fixture
-def clock() -> Seconds:
-    return Seconds(1000.0)
+def source(seconds: Seconds) -> Source:
+    return Source(seconds)
 
 
 @pytest.fixture
-def source(clock: Seconds) -> Source:
-    return Source(clock)
-
-
-@pytest.fixture
-def looked(source, clock):
+def looked(source, seconds):
     """Return a function that looks and returns the numbers by name and part."""
     with contextlib.closing(
-        Readings({"source": Part(read=source, every_seconds=5.0)}, monotonic=clock)
+        Readings({"source": Part(read=source, every_seconds=5.0)}, monotonic=seconds)
     ) as made:
         yield lambda: {
             (s.name, s.labels.get("part", "")): s.value for m in made.look() for s in m.samples
@@ -158,8 +153,8 @@ def looked(source, clock):
         source.released.set()
 
 
-def test_however_often_somebody_looks_a_part_is_asked_at_its_pace(looked, source, clock):
-    for clock.now in (1000, 1001, 1004.9, 1005, 1006):
+def test_however_often_somebody_looks_a_part_is_asked_at_its_pace(looked, source, seconds):
+    for seconds.now in (0, 1, 4.9, 5, 6):
         found = looked()
 
     assert source.asked == 2
@@ -167,13 +162,13 @@ def test_however_often_somebody_looks_a_part_is_asked_at_its_pace(looked, source
 
 
 def test_a_part_that_fails_says_so_and_its_last_numbers_last_a_minute(
-    looked, source, clock, caplog
+    looked, source, seconds, caplog
 ):
     looked()
     source.fails = True
-    clock.now += 10
+    seconds.now += 10
     soon = looked()
-    clock.now += 60
+    seconds.now += 60
     late = looked()
 
     assert soon == {("slopsieve_part_read", "source"): 0, ("answers", ""): 1}
@@ -182,23 +177,23 @@ def test_a_part_that_fails_says_so_and_its_last_numbers_last_a_minute(
     assert "error=ConnectionError at=exposition.py:" in log_lines(caplog)
 
 
-def test_a_part_that_hangs_is_not_waited_for_nor_asked_again(looked, source, clock, monkeypatch):
+def test_a_part_that_hangs_is_not_waited_for_nor_asked_again(looked, source, seconds, monkeypatch):
     monkeypatch.setattr(exposition, "_ANSWER_SECONDS", 0.05)
     source.released.clear()
 
     found = [looked()]
-    clock.now += 100
+    seconds.now += 100
     found.append(looked())
 
     assert found == [{("slopsieve_part_read", "source"): 0}] * 2
     assert source.asked == 1
 
 
-def test_a_part_that_costs_much_is_asked_seldom(looked, source, clock):
+def test_a_part_that_costs_much_is_asked_seldom(looked, source, seconds):
     source.takes = 2.0
 
     for _ in range(10):
         looked()
-        clock.now += 5
+        seconds.now += 5
 
     assert source.asked == 2

@@ -17,7 +17,6 @@ from service.stores.files.reputation_lists import (
     write_list,
 )
 from tests.factories import NOW
-from tests.fakes import Seconds
 
 NETWORKS = b"192.0.2.0/28\n2001:db8::/32\n10.0.0.0/8\n"
 
@@ -75,22 +74,23 @@ def test_domains_and_mail_domains_are_looked_up_apart(lists):
     assert names(lists, mail_domain="box7.minutes.example") == ["throwaway"]
 
 
-def test_a_replaced_or_removed_list_is_seen_within_a_second_by_who_read_the_old_one(tmp_path):
-    clock = Seconds()
-    server = ListFolder(tmp_path, clock=clock)
+def test_a_replaced_or_removed_list_is_seen_within_a_second_by_who_read_the_old_one(
+    tmp_path, seconds
+):
+    server = ListFolder(tmp_path, clock=seconds)
     command = ListFolder(tmp_path)
     command.put(about(), compiled(NETWORKS))
     before = names(server, address="192.0.2.7")
 
     command.put(about(), compiled(b"198.51.100.1\n"))
-    clock.now += 1.0
+    seconds.now += 1.0
 
     assert before == ["abuse"]
     assert names(server, address="192.0.2.7") == []
     assert names(server, address="198.51.100.1") == ["abuse"]
 
     assert command.remove("abuse")
-    clock.now += 1.0
+    seconds.now += 1.0
 
     assert names(server, address="198.51.100.1") == []
     assert not command.remove("abuse")

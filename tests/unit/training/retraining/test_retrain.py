@@ -3,14 +3,13 @@
 import json
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from models.inputs import ModelInput
 from models.registry import SHIPPED_DIR, list_versions, load_version, read_current_name
+from tests.commands import run_python
 from tests.unit.training.data.test_decisions import RULING, VERDICT, make_row
 from tests.unit.training.decided import write_rows
 from training import retrain
@@ -197,9 +196,7 @@ def test_a_dry_run_says_what_would_be_learnt_and_how_long_it_takes(retrained, de
 def test_neither_retraining_nor_the_fit_of_seams_loads_torch():
     asked = "import sys, training.retrain, training.seams; print('torch' in sys.modules)"
 
-    said = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
-
-    assert said.stdout == "False\n"
+    assert run_python("-c", asked, check=True).stdout == "False\n"
 
 
 def test_wrong_input_is_one_clear_message(tmp_path, versions, capsys):

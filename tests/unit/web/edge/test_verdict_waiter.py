@@ -10,9 +10,8 @@ from service.domain.comment import CommentId
 from service.domain.decision import Mode
 from service.domain.errors import StoreUnavailableError
 from service.web.edge.verdict_waiter import VerdictWaiter
+from tests.commands import until
 from tests.factories import SITE, make_comment, make_verdict
-from tests.fakes import Seconds
-from tests.integration.installation import until
 
 
 def judged(comment_id: str) -> Case:
@@ -114,12 +113,11 @@ def test_while_nobody_waits_a_look_that_fails_is_the_last(looks):
     assert waiting._admission.unjudged(now=0.0) == ["c1"]
 
 
-def test_a_verdict_that_nobody_waits_for_any_more_moves_the_line_too(looks):
-    clock = Seconds()
-    waiting = VerdictWaiter(looks, max_waiting=4, monotonic=clock)
+def test_a_verdict_that_nobody_waits_for_any_more_moves_the_line_too(looks, seconds):
+    waiting = VerdictWaiter(looks, max_waiting=4, monotonic=seconds)
     waiting.join(CommentId("late"), SITE, seconds=0.6)
     waiting.for_verdict(CommentId("late"), seconds=0.01)
-    clock.now = 0.7
+    seconds.now = 0.7
     before = waiting.join(CommentId("c2"), SITE, seconds=0.6)
 
     looks.judged = {"late"}
@@ -129,11 +127,10 @@ def test_a_verdict_that_nobody_waits_for_any_more_moves_the_line_too(looks):
     assert waiting.join(CommentId("c2"), SITE, seconds=0.6)
 
 
-def test_a_comment_that_was_not_queued_after_all_is_in_nobodys_way(looks):
-    clock = Seconds()
-    waiting = VerdictWaiter(looks, max_waiting=4, monotonic=clock)
+def test_a_comment_that_was_not_queued_after_all_is_in_nobodys_way(looks, seconds):
+    waiting = VerdictWaiter(looks, max_waiting=4, monotonic=seconds)
     waiting.join(CommentId("c1"), SITE, seconds=0.6)
-    clock.now = 0.7
+    seconds.now = 0.7
 
     waiting.leave(CommentId("c1"))
 
