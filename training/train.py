@@ -5,12 +5,9 @@ measured on their answers, the version, the command.
 """
 
 import argparse
-import multiprocessing
-import os
 import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
@@ -18,7 +15,6 @@ from pathlib import Path
 
 import numpy as np
 import safetensors.torch
-import torch
 
 from models.author import count_name
 from models.embedding import projection_bytes
@@ -578,16 +574,11 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--out", type=Path, default=SHIPPED_DIR, help="folder of versions")
     parser.add_argument("--name", help="the version's name; of its encoder and the day by default")
-    parser.add_argument(
-        "--jobs", type=int, default=1, help="so many members are trained at once, cores shared"
-    )
     parser.add_argument("--promote", action="store_true", help="make it the current version")
     parser.add_argument("--force", action="store_true", help="train even if nothing changed")
     options = parser.parse_args(arguments)
     if options.no_own_data and not options.data:
         parser.error("--no-own-data leaves nothing to train on: name files with --data")
-    if options.jobs < 1:
-        parser.error("--jobs must be 1 or more")
     return options
 
 
@@ -595,7 +586,7 @@ def _train_version(options: argparse.Namespace, config: TrainConfig) -> int:
     if options.name:
         check_free(options.out, options.name)
     data = [*([] if options.no_own_data else [DEFAULT_DATA]), *options.data]
-    dataset = _read_data(data)
+    dataset = read_dataset(data, corrections=LABEL_CORRECTIONS)
     mark = fingerprint(dataset.files, asdict(config))
     same = None if options.force or options.name else find_same(options.out, mark)
     if same is not None:
@@ -608,8 +599,6 @@ def _train_version(options: argparse.Namespace, config: TrainConfig) -> int:
     _check_labels(run)
     folder.mkdir(parents=True, exist_ok=True)
     _print(f"{len(dataset.examples):,} comments, {config.rotation.n_folds} folds")
-    if options.jobs > 1:
-        _train_in_pool(run, data, options.jobs)
     built = build_version(run)
 
     now = datetime.now(UTC)
@@ -643,10 +632,6 @@ def _train_version(options: argparse.Namespace, config: TrainConfig) -> int:
     return 0
 
 
-def _read_data(data: Sequence[Path]) -> Dataset:
-    return read_dataset(data, corrections=LABEL_CORRECTIONS)
-
-
 def _check_labels(run: Training) -> None:
     """Raise `ValueError` unless each fold has both labels to learn from and to judge."""
     is_spam = labels(run.examples)
@@ -659,45 +644,6 @@ def _check_labels(run: Training) -> None:
                     f"among {int(rows.sum())}: name more files with --data"
                 )
                 raise ValueError(msg)
-
-
-# The run of a pool's process.
-_pool_run: Training | None = None
-
-
-def _begin_process(data: Sequence[Path], config: TrainConfig, folder: Path, threads: int) -> None:
-    global _pool_run  # a pool's initializer can only set a global
-    torch.set_num_threads(threads)
-    _pool_run = Training(_read_data(data), config, folder)
-
-
-def _work_in_pool(kind: str, of: str) -> None:
-    """Do the slow work of a stage in a process of its own, which stores the results."""
-    if _pool_run is None:
-        raise RuntimeError("a pool's process must begin with the run that it works for")
-    if kind == "linear":
-        _pool_run.linear_held_out(int(of))
-    elif kind == "tables":
-        _pool_run.tables(of)
-    else:
-        _pool_run.held_out(int(of))
-
-
-def _train_in_pool(run: Training, data: Sequence[Path], jobs: int) -> None:
-    """Train the folds' missing parts, in `jobs` processes."""
-    _ = run.tokeniser_json
-    folds = run.stages[:-1]
-    work = [*(("network", fold) for fold in folds), *(("linear", fold) for fold in folds)]
-    work += [("tables", FINAL)]
-    threads = max(1, (os.cpu_count() or 1) // jobs)
-    with ProcessPoolExecutor(
-        jobs,
-        multiprocessing.get_context("spawn"),
-        _begin_process,
-        (data, run.config, run.folder, threads),
-    ) as pool:
-        for done in [pool.submit(_work_in_pool, *one) for one in work]:
-            done.result()
 
 
 if __name__ == "__main__":
