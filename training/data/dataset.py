@@ -88,7 +88,7 @@ class Dataset:
 
 
 def find_data_files(paths: Sequence[Path]) -> list[Path]:
-    """Return the named data files, and those directly in named folders, without repeats.
+    """Return the named data files, and those directly in named folders, without repeats, by name.
 
     A file of corrections is left out, because it holds no comments. Raises `InvalidInputError` for
     a path that does not exist or holds no data file.
@@ -104,7 +104,9 @@ def find_data_files(paths: Sequence[Path]) -> list[Path]:
         found |= {p.resolve(): None for p in files}
     if problems:
         raise InvalidInputError(problems)
-    return sorted(path for path in found if path.name != LABEL_CORRECTIONS.name)
+    kept = (path for path in found if path.name != LABEL_CORRECTIONS.name)
+    # Training draws by this order, so it must not depend on where the files lie.
+    return sorted(kept, key=lambda path: (path.name, path))
 
 
 def read_dataset(paths: Sequence[Path], *, corrections: Path | None = None) -> Dataset:
