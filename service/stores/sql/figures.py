@@ -170,7 +170,7 @@ def _queue(tx: sa.Connection, scope: Scope) -> QueueFigures:
         unsure=sum(row.number for row in found if row.review_rank <= UNSURE_RANK),
         audited=sum(row.number for row in to_check if row.audit),
         reported=sum(row.number for row in to_check if not row.audit),
-        oldest_seconds=(scope.until - oldest).total_seconds() if oldest else None,
+        oldest_seconds=max(0.0, (scope.until - oldest).total_seconds()) if oldest else None,
         median_seconds=statistics.median(waited) if waited else None,
     )
 
