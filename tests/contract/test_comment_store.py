@@ -30,7 +30,9 @@ from service.domain.errors import NotFoundError
 from service.domain.site import SiteSettings
 from service.ports.comments import Added, AddOutcome, NewComment
 from service.stores.sql import comments as sql_comments
+from service.stores.sql.engine import write
 from tests.contract.conftest import at_once
+from tests.databases import engine_on
 from tests.factories import (
     NOW,
     OTHER_SITE,
@@ -139,6 +141,23 @@ def test_batches_whose_keys_cross_do_not_hinder_each_other(stores):
     outcomes = Counter(answer.outcome for batch in batches for answer in batch)
     assert outcomes == {AddOutcome.NEW: 60, AddOutcome.REPEAT: 60 * 11}
     assert count(stores) == 60
+
+
+def test_a_deadlock_that_only_the_driver_tells_of_heals_as_well(new_database):
+    tries = []
+
+    def work(connection):
+        tries.append(1)
+        if len(tries) == 1:
+            # As within a COPY, which SQLAlchemy knows nothing of.
+            driver = connection.connection.driver_connection
+            driver.execute("DO $$ BEGIN RAISE SQLSTATE '40P01'; END $$")
+        return "done"
+
+    with new_database("postgresql") as url:
+        answer = write(engine_on(url), work)
+
+    assert (answer, len(tries)) == ("done", 2)
 
 
 def test_only_kept_comments_without_a_verdict_are_loaded_each_once_in_order(stores):

@@ -115,6 +115,30 @@ def upsert(tx: sa.Connection, table: sa.Table) -> Any:
     return sqlite.insert(table)
 
 
+def insert_rows(tx: sa.Connection, table: sa.Table, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Insert rows with the same columns. On PostgreSQL, COPY raises the driver's own errors."""
+    if not rows:
+        return
+    if tx.dialect.name != "postgresql":
+        tx.execute(sa.insert(table), rows)
+        return
+    dialect = tx.dialect
+    ready = {
+        name: table.columns[name].type.dialect_impl(dialect).bind_processor(dialect)
+        for name in rows[0]
+    }
+    quote = dialect.identifier_preparer.quote
+    names = ", ".join(quote(name) for name in ready)
+    driver = tx.connection.driver_connection
+    assert driver is not None  # noqa: S101  # A transaction always has one.
+    with (
+        driver.cursor() as cursor,
+        cursor.copy(f"COPY {quote(table.name)} ({names}) FROM STDIN") as copy,
+    ):
+        for row in rows:
+            copy.write_row([make(row[name]) if make else row[name] for name, make in ready.items()])
+
+
 def take_lease(
     tx: sa.Connection, table: sa.Table, holder: str, *, now: datetime, until: datetime
 ) -> Lease:

@@ -315,8 +315,10 @@ def write(engine: sa.Engine, work: Callable[[sa.Connection], _T]) -> _T:
         for number in range(1, _DEADLOCK_TRIES):
             try:
                 return _write_once(engine, work)
-            except DBAPIError as error:
-                if getattr(error.orig, "sqlstate", None) != "40P01":
+            except (DBAPIError, engine.dialect.loaded_dbapi.OperationalError) as error:
+                # Errors within a COPY are the driver's own.
+                driver_error = getattr(error, "orig", error)
+                if getattr(driver_error, "sqlstate", None) != "40P01":
                     raise
             # Without a pause the two might deadlock again.
             time.sleep(_DEADLOCK_PAUSE_SECONDS * number)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from service.domain.errors import ConflictError
-from service.stores.sql.base import insert_if_free
+from service.stores.sql.base import insert_if_free, insert_rows
 from service.stores.sql.engine import reading, write
 from service.stores.sql.tables import comments, metadata, search_due
 
@@ -74,7 +74,7 @@ def move_rows(source: sa.Engine, target: sa.Engine, *, resume: bool, told: Told)
             with reading(target) as at_target:
                 after = at_target.execute(newest).one_or_none()
             for rows in _portions(tx, table, after):
-                write(target, partial(_insert, table=table, rows=rows))
+                write(target, partial(insert_rows, table=table, rows=rows))
                 told(len(rows))
     write(target, _advance_sequences)
     write(target, _mark_all_for_index)
@@ -91,10 +91,6 @@ def compare(source: sa.Engine, target: sa.Engine, *, told: Told) -> list[Compare
         Compared(table=table.name, source=one, target=other)
         for table, one, other in zip(moved_tables(), *sums, strict=True)
     ]
-
-
-def _insert(tx: sa.Connection, table: sa.Table, rows: Sequence[dict[str, Any]]) -> None:
-    tx.execute(sa.insert(table), rows)
 
 
 def _advance_sequences(tx: sa.Connection) -> None:
