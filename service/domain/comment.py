@@ -238,6 +238,13 @@ class Comment:
     edit: Edit | None = None
     ruled: RuledText | None = None
 
+    def __post_init__(self) -> None:
+        if not self.id or not self.site_id:
+            msg = f"a comment needs an id and a site, got {self.id!r} and {self.site_id!r}"
+            raise ValueError(msg)
+        if self.received_at.tzinfo is None:
+            raise ValueError(f"received_at must carry a time zone, got {self.received_at!r}")
+
     def fingerprint(self) -> str:
         """Return a SHA-256 over what the site sent, the same for every repeat of one request.
 

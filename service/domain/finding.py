@@ -14,12 +14,17 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One check's finding; what is not ok has a remedy."""
+    """One check's finding. Raises `ValueError` unless exactly what is not ok has a remedy."""
 
     check: str
     state: State
     says: str
     remedy: str = ""
+
+    def __post_init__(self) -> None:
+        if (self.state is State.OK) == bool(self.remedy):
+            msg = f"the finding of {self.check} needs a remedy if and only if it is not ok"
+            raise ValueError(msg)
 
     @property
     def is_ok(self) -> bool:

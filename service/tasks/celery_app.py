@@ -1,5 +1,7 @@
-"""The worker's Celery application: consumes comment ids in batches."""
+"""The worker's Celery application: consumes comment ids in batches, drops foreign messages."""
 
+import base64
+import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -7,7 +9,8 @@ from typing import Any
 
 from celery import Celery, bootsteps
 from celery.signals import setup_logging
-from kombu import Consumer, Queue
+from kombu import Connection, Consumer, Queue
+from kombu.transport import redis
 
 from service.domain.comment import CommentId, Lane
 from service.tasks import broker
@@ -16,6 +19,7 @@ from service.tasks.heartbeat import INTERVAL_SECONDS, Heartbeat
 
 log = logging.getLogger(__name__)
 
+_MAX_ID_CHARS = 100
 # Loggers that report a lost connection repeatedly.
 _NOISY_LOGGERS = (
     "celery.worker.consumer.consumer",
@@ -23,6 +27,84 @@ _NOISY_LOGGERS = (
     "kombu.asynchronous.hub",
     "kombu.asynchronous.timer",
 )
+
+
+class GatedConnection(Connection):  # type: ignore[misc]  # kombu ships no types.
+    """A connection to Valkey that delivers only messages in this application's form.
+
+    Foreign or damaged messages, which would crash the worker repeatedly, are removed and logged
+    without their content.
+    """
+
+    def get_transport_cls(self) -> type:
+        return _Transport
+
+
+def is_ours(message: object) -> bool:
+    """Return True if a message has the form that this application sends."""
+    match message:
+        case {
+            "body": str(body),
+            "content-type": "application/json",
+            "content-encoding": "utf-8",
+            "headers": dict(headers),
+            "properties": {
+                "body_encoding": "base64",
+                "delivery_tag": str(),
+                "delivery_info": {"exchange": str(), "routing_key": str()},
+            },
+        } if "compression" not in headers:
+            try:
+                content = json.loads(base64.b64decode(body, validate=True).decode())
+            except (ValueError, RecursionError):
+                return False
+            if not isinstance(content, dict) or content.keys() != {broker.COMMENT_ID_FIELD}:
+                return False
+            comment_id = content[broker.COMMENT_ID_FIELD]
+            is_id = isinstance(comment_id, str) and 0 < len(comment_id) <= _MAX_ID_CHARS
+            # A worker adds this header when it requeues a message; there are no others.
+            return is_id and not headers.keys() - {"redelivered"}
+        case _:
+            return False
+
+
+class _QoS(redis.QoS):  # type: ignore[misc]  # kombu ships no types.
+    """Requeues messages of dead workers, except foreign ones, which would block the others."""
+
+    def restore_by_tag(self, tag: Any, client: Any = None, leftmost: bool = False) -> None:  # noqa: FBT001, FBT002  # kombu's own signature
+        try:
+            super().restore_by_tag(tag, client=client, leftmost=leftmost)
+        except (ValueError, TypeError, AttributeError, RecursionError):
+            log.exception("a message was not understood", extra={"queue": self.unacked_key})
+            self._remove_from_indices(tag).execute()
+
+
+class _Channel(redis.Channel):  # type: ignore[misc]  # kombu ships no types.
+    QoS = _QoS
+
+    def _brpop_read(self, **options: Any) -> Any:
+        """Read and deliver a message; one that is not JSON was already removed from its list."""
+        self.connection.has_read = False
+        try:
+            return super()._brpop_read(**options)
+        except Exception as error:
+            expected = (*self.connection.connection_errors, *self.connection.channel_errors)
+            if self.connection.has_read or isinstance(error, (*expected, redis.Empty)):
+                raise
+            log.exception("a message was not understood")
+            return True
+
+
+class _Transport(redis.Transport):  # type: ignore[misc]  # kombu ships no types.
+    Channel = _Channel
+    has_read = False
+
+    def _deliver(self, message: object, queue: str) -> None:
+        self.has_read = True
+        if queue in broker.LANE_QUEUES.values() and is_ours(message):
+            super()._deliver(message, queue)
+        else:
+            log.error("a message was not understood", extra={"queue": queue})
 
 
 class _ScoringStep(bootsteps.ConsumerStep):  # type: ignore[misc]  # Celery ships no types.
@@ -68,14 +150,9 @@ class _ScoringStep(bootsteps.ConsumerStep):  # type: ignore[misc]  # Celery ship
         return consumers
 
     def _receive(self, lane: Lane, message: Any) -> None:
+        # The connection filters messages of any other form.
         assert self.batcher is not None  # noqa: S101  # Set by `start`.
-        try:
-            comment_id = CommentId(message.payload[broker.COMMENT_ID_FIELD])
-        except Exception:  # It would be delivered again for ever.
-            log.exception("a message was not understood", extra={"lane": lane.value})
-            message.reject()
-        else:
-            self.batcher.receive(lane, comment_id, message)
+        self.batcher.receive(lane, CommentId(message.payload[broker.COMMENT_ID_FIELD]), message)
 
 
 class _HeartbeatStep(bootsteps.StartStopStep):  # type: ignore[misc]  # Celery ships no types.
@@ -114,6 +191,7 @@ def make_celery(
     for name in _NOISY_LOGGERS:
         logging.getLogger(name).addFilter(broker.QUEUE_NOTICE)
     app = Celery("slopsieve", broker=broker.kombu_url(valkey_url), set_as_current=False)
+    app.amqp.Connection = GatedConnection
     app.conf.update(
         accept_content=["json"],
         task_default_queue=broker.TASKS_QUEUE,

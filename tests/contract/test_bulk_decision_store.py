@@ -174,6 +174,18 @@ def test_a_bulk_decision_is_undone_only_where_it_is_still_in_force(stores):
     assert stores.cases.count(CaseFilter(needs_review=True)) == 3
 
 
+def test_decisions_that_are_no_single_act_are_refused(stores):
+    first, second = make_decisions(keep(stores, 2), None)
+
+    for odd in (
+        [first, replace(second, decided_by="grace")],
+        [first, replace(second, comment_id=first.comment_id)],
+        [replace(first, comment_id=CommentId(f"c{n}")) for n in range(501)],
+    ):
+        with pytest.raises(ValueError, match="one"):
+            stores.decisions.add_many(odd)
+
+
 def test_of_two_who_decide_the_same_comments_at_once_each_comment_has_one_ruling_in_force(stores):
     ids = keep(stores, 30)
     stores.bulk_decisions.begin(make_bulk_decision("str_a"))

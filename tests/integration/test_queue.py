@@ -1,6 +1,5 @@
 """The queue over a real Valkey, there and away, full and with foreign things in it."""
 
-import base64
 import contextlib
 import json
 import signal
@@ -11,7 +10,7 @@ import pytest
 
 from service.domain.comment import CommentId, Lane
 from service.domain.errors import StoreUnavailableError
-from service.tasks.broker import LANE_QUEUES, open_client
+from service.tasks.broker import LANE_QUEUES, TASKS_QUEUE, open_client
 from service.tasks.heartbeat import WORKERS, live_workers
 from service.tasks.queue import ValkeyScoringQueue, _message
 from tests.commands import until
@@ -74,27 +73,40 @@ SECRET = "zanzibar"
 AWAY = "the queue cannot be used"
 BACK = "the queue can be used again"
 _OURS = json.loads(_message(CommentId(SECRET), SECRET))
-FOREIGN = [
-    json.dumps(_OURS | {"body": base64.b64encode(body).decode()})
-    for body in (SECRET.encode(), b"[]", b"{}", b'{"comment_id": 5}')
-]
+FOREIGN = (
+    f"not JSON, {SECRET}",
+    "5",
+    f'{{"{SECRET}": 1}}',
+    "[" * 100_000,
+    '{"__type__": "uuid", "__value__": 5}',
+    json.dumps(_OURS | {"headers": {"task": SECRET, "id": SECRET}}),
+    json.dumps(_OURS | {"properties": 5}),
+    json.dumps(_OURS | {"headers": 5}),
+    json.dumps(_OURS | {"body": SECRET}),
+)
 
 
 def test_what_is_none_of_ours_in_valkey_is_dropped_with_a_line_that_does_not_quote_it(install):
-    queue = LANE_QUEUES[Lane.INTERACTIVE]
+    queues = (TASKS_QUEUE, LANE_QUEUES[Lane.INTERACTIVE])
     installation = install()
     with contextlib.closing(open_client(installation.valkey_url)) as valkey:
         for name, value in (("a", SECRET), ("b", "[]"), ("c", "{}"), ("d", '{"at": "now"}')):
             valkey.hset(WORKERS, name, value)
+        valkey.hset("slopsieve.unacked", "foreign", f"not JSON, {SECRET}")
+        valkey.zadd("slopsieve.unacked_index", {"foreign": 1.0})
         before = live_workers(valkey, WORKERS)
         process = installation.start("service.processes.worker", says="worker started")
-        valkey.lpush(queue, *FOREIGN)
-        until(lambda: not valkey.llen(queue) and not valkey.hlen("slopsieve.unacked"))
+        for queue in queues:
+            valkey.lpush(queue, *FOREIGN)
+        # Each message, and the unanswered one that is delivered again.
+        dropped = len(queues) * len(FOREIGN) + 1
+        understood = "a message was not understood"
+        until(lambda: installation.log.read_text().count(understood) == dropped, seconds=60)
 
         assert process.poll() is None
-        said = installation.log.read_text()
-        assert said.count("a message was not understood") == 3
-        assert SECRET not in said
+        assert SECRET not in installation.log.read_text()
+        assert not any(valkey.llen(queue) for queue in queues)
+        assert not valkey.hexists("slopsieve.unacked", "foreign")
         assert (before, valkey.hlen(WORKERS)) == ([], 1)
 
 

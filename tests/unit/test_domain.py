@@ -1,6 +1,7 @@
 """Values that refuse to be wrong, texts and senders that are known again."""
 
 import time
+from datetime import datetime
 
 import pytest
 from hypothesis import given
@@ -16,7 +17,7 @@ from service.domain.text import content_key, encode_address, normal_address, sam
 from service.domain.verdict import Outcome, Signal, Span
 from service.ids import new_id
 from service.scoring.weights import Cutoffs
-from tests.factories import make_verdict
+from tests.factories import make_comment, make_verdict
 
 SECRETS = SenderSecrets(present=b"k")
 
@@ -30,6 +31,8 @@ SECRETS = SenderSecrets(present=b"k")
         lambda: Cutoffs(ham_cutoff=0.9, spam_cutoff=0.1),
         lambda: SiteSettings(ham_cutoff=0.9, spam_cutoff=0.1),
         lambda: SiteSettings(spam_cutoff=float("nan")),
+        lambda: make_comment(id=""),
+        lambda: make_comment(received_at=datetime(2026, 1, 1)),  # noqa: DTZ001  # naive on purpose
         lambda: make_verdict("c", outcome=Outcome.SPAM, degraded_by=("model",)),
         lambda: make_verdict("c", p_spam=float("nan")),
     ],

@@ -47,6 +47,7 @@ from service.stores.sql.tables import (
 )
 
 _id = decisions.c.id  # Used where an argument is named `decisions`.
+MAX_AT_ONCE = 500
 
 
 class DecisionStore(SqlStore):
@@ -91,13 +92,21 @@ class DecisionStore(SqlStore):
     ) -> list[Decision]:
         """Add decisions on at most 500 comments; return the replaced ones, then the added ones.
 
-        All have the same user, time, bulk decision (or none) and ruling, and different comments.
-        Skips comments that are unknown, withdrawn, appealed or already ruled alike (with
-        `open_only`: ruled at all), and those that the same bulk decision decided before, even if
-        that was undone. Skips all if the bulk decision is unknown or was undone; its counts and
-        sites are updated. Decisions without one are logged. `deliveries` are as in `add`. Raise
-        `ConflictError`, and store nothing, if an id is taken.
+        All must have the same user, time, bulk decision (or none) and ruling, and different
+        comments; otherwise raise `ValueError`. Skips comments that are unknown, withdrawn, appealed
+        or already ruled alike (with `open_only`: ruled at all), and those that the same bulk
+        decision decided before, even if that was undone. Skips all if the bulk decision is unknown
+        or was undone; its counts and sites are updated. Decisions without one are logged.
+        `deliveries` are as in `add`. Raise `ConflictError`, and store nothing, if an id is taken.
         """
+        if len(decisions) > MAX_AT_ONCE:
+            msg = f"at most {MAX_AT_ONCE} decisions can be made in one call, got {len(decisions)}"
+            raise ValueError(msg)
+        made = {
+            (one.decided_by, one.decided_at, one.bulk_decision_id, one.ruling) for one in decisions
+        }
+        if len(made) > 1 or len({one.comment_id for one in decisions}) < len(decisions):
+            raise ValueError("decisions of one call are one act, with one of a comment")
         if not decisions:
             return []
         bulk_decision_id = decisions[0].bulk_decision_id

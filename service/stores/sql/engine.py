@@ -45,7 +45,6 @@ _CAUSES: dict[object, str] = {
     sqlite3.SQLITE_BUSY: "it is locked",
     sqlite3.SQLITE_IOERR: "its disk reports errors",
     sqlite3.SQLITE_READONLY: "it can only be read",
-    "55P03": "it is locked",
 }
 # PostgreSQL aborts one of two deadlocked transactions; it succeeds when repeated.
 _DEADLOCK_TRIES = 4

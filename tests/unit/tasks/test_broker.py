@@ -1,4 +1,4 @@
-"""What goes through Valkey: its URL, its messages and its failures."""
+"""What goes through Valkey: its URL, messages of our producers' form alone, and its failures."""
 
 import base64
 import json
@@ -6,9 +6,12 @@ import logging
 
 import pytest
 import redis
+from hypothesis import given
+from hypothesis import strategies as st
 
 from service.domain.comment import CommentId
 from service.tasks.broker import QueueNotice, kombu_url, why_unusable
+from service.tasks.celery_app import is_ours
 from service.tasks.queue import _message
 
 
@@ -26,11 +29,57 @@ def test_a_unix_socket_keeps_its_path_its_password_and_its_database(url, expecte
     assert kombu_url(url) == expected
 
 
-def test_a_message_carries_an_id_alone():
+AN_ID = {"comment_id": "com_1"}
+
+
+def message(content: object, **changes: object) -> dict[str, object]:
+    """Return a message as it is written, with this content."""
+    written = json.loads(_message(CommentId("com_1"), "slopsieve.bulk"))
+    return written | {"body": base64.b64encode(json.dumps(content).encode()).decode()} | changes
+
+
+def test_a_message_carries_an_id_alone_and_comes_through_even_when_it_was_put_back():
     written = json.loads(_message(CommentId("com_1"), "slopsieve.bulk"))
 
-    assert json.loads(base64.b64decode(written["body"])) == {"comment_id": "com_1"}
+    assert json.loads(base64.b64decode(written["body"])) == AN_ID
     assert written["headers"] == {}
+    assert is_ours(written)
+    assert is_ours(message(AN_ID, headers={"redelivered": True}))
+
+
+@pytest.mark.parametrize(
+    "foreign",
+    [
+        {},
+        message({"comment_id": 5}),
+        message({"comment_id": "c" * 101}),
+        message({"comment_id": "com_1", "__type__": "uuid", "__value__": 5}),
+        message(AN_ID, body=base64.b64encode('{"comment_id": "c"}'.encode("utf-16")).decode()),
+        message(AN_ID, body="not base64"),
+        message(AN_ID, body=base64.b64encode(b"not json").decode()),
+        message(AN_ID, body=base64.b64encode(b"[" * 100_000).decode()),
+        message(AN_ID, body=None),
+        message(AN_ID, headers=5),
+        message(AN_ID, headers={"compression": "bzip2"}),
+        message(AN_ID, properties=5),
+        message(AN_ID, properties={"delivery_tag": "one"}),
+        message(AN_ID, **{"content-type": "application/x-python-serialize"}),
+        message(AN_ID, headers={"task": "os.system", "id": "1"}),
+    ],
+)
+def test_nothing_else_does(foreign):
+    assert not is_ours(foreign)
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    )
+)
+def test_whatever_json_holds_is_refused_and_raises_nothing(foreign):
+    assert not is_ours(foreign)
+    assert not is_ours(message(foreign))
 
 
 SECRET = "/var/run/hidden.sock"
